@@ -1,0 +1,23 @@
+// Chooses, once per process, the loops that this CPU runs fastest.
+#include "isa.hpp"
+
+namespace localmap {
+
+namespace baseline {
+extern const Rows kRows;
+}
+#ifdef LOCALMAP_HAVE_AVX2
+namespace avx2 {
+extern const Rows kRows;
+}
+#endif
+
+const Rows& rows() {
+#ifdef LOCALMAP_HAVE_AVX2
+    static const bool modern = __builtin_cpu_supports("avx2");
+    if (modern) return avx2::kRows;
+#endif
+    return baseline::kRows;
+}
+
+}  // namespace localmap

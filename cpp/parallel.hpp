@@ -1,0 +1,74 @@
+// A parallel loop without global state: threads live for one call, so nothing
+// survives a fork, nothing spins, and two fits in two Python threads do not meet.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace localmap {
+
+// Thrown on the calling thread when the poll asked to stop.
+struct Interrupted {};
+
+// Asked by the calling thread about ten times a second; true stops the loop.
+using Poll = bool (*)();
+
+// Run body(begin, end, worker) over [0, n) in blocks of `grain`, claimed in order.
+// A body writes only to what its rows own, so results do not depend on `threads`.
+template <class Body>
+void parallel_for(std::int64_t n, std::int64_t grain, int threads, Poll poll,
+                  Body&& body) {
+    const std::int64_t blocks = (n + grain - 1) / grain;
+    threads = static_cast<int>(
+        std::max<std::int64_t>(1, std::min<std::int64_t>(threads, blocks)));
+    std::atomic<std::int64_t> next{0};
+    std::atomic<bool> stop{false};
+    std::exception_ptr failure;
+    std::mutex failing;
+
+    auto claim = [&](int worker, auto&& between_blocks) {
+        try {
+            while (!stop.load(std::memory_order_relaxed)) {
+                const std::int64_t block = next.fetch_add(1, std::memory_order_relaxed);
+                if (block >= blocks) break;
+                body(block * grain, std::min(n, (block + 1) * grain), worker);
+                between_blocks();
+            }
+        } catch (...) {  // out of memory: carried to the caller, not to terminate()
+            const std::lock_guard<std::mutex> lock(failing);
+            if (!failure) failure = std::current_exception();
+            stop.store(true);
+        }
+    };
+
+    std::vector<std::thread> helpers;
+    helpers.reserve(static_cast<std::size_t>(threads - 1));
+    for (int worker = 1; worker < threads; ++worker) {
+        try {
+            helpers.emplace_back(claim, worker, [] {});
+        } catch (const std::system_error&) {
+            break;  // the system grants no more threads: fewer do the same work
+        }
+    }
+    using Clock = std::chrono::steady_clock;
+    auto asked = Clock::now();
+    claim(0, [&] {
+        if (poll == nullptr) return;
+        const auto now = Clock::now();
+        if (now - asked < std::chrono::milliseconds(100)) return;
+        asked = now;
+        if (poll()) stop.store(true);
+    });
+    for (auto& helper : helpers) helper.join();
+    if (failure) std::rethrow_exception(failure);
+    if (stop.load()) throw Interrupted{};
+}
+
+}  // namespace localmap

@@ -1,0 +1,8 @@
+"""Maps of high-dimensional data whose groups are real: LocalMAP and PaCMAP."""
+
+from importlib.metadata import version
+
+from localmap.estimator import LocalMAP, PaCMAP
+
+__all__ = ["LocalMAP", "PaCMAP", "__version__"]
+__version__ = version("localmap")

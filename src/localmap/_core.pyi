@@ -1,0 +1,75 @@
+import numpy as np
+from numpy.typing import NDArray
+
+def instruction_set() -> str: ...
+def forces(
+    Y: NDArray[np.float32],
+    near_starts: NDArray[np.int64],
+    near: NDArray[np.int32],
+    mid_near_starts: NDArray[np.int64],
+    mid_near: NDArray[np.int32],
+    further_starts: NDArray[np.int64],
+    further: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    gradient: NDArray[np.float32],
+    threads: int,
+) -> float: ...
+def step(
+    Y: NDArray[np.float32],
+    near_starts: NDArray[np.int64],
+    near: NDArray[np.int32],
+    mid_near_starts: NDArray[np.int64],
+    mid_near: NDArray[np.int32],
+    further_starts: NDArray[np.int64],
+    further: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    m: NDArray[np.float32],
+    v: NDArray[np.float32],
+    Y_next: NDArray[np.float32],
+    rate: float,
+    beta1: float,
+    beta2: float,
+    with_loss: bool,
+    threads: int,
+) -> float: ...
+def list_both_ways(
+    pairs: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    partners: NDArray[np.int32],
+    threads: int,
+) -> None: ...
+def near(
+    indices: NDArray[np.int32],
+    distances: NDArray[np.float32],
+    scales: NDArray[np.float64],
+    out: NDArray[np.int32],
+    threads: int,
+) -> None: ...
+def mid_near(
+    Z: NDArray[np.float32], key: int, out: NDArray[np.int32], threads: int
+) -> None: ...
+def further(
+    near: NDArray[np.int32], key: int, out: NDArray[np.int32], threads: int
+) -> None: ...
+def local_further(
+    Y: NDArray[np.float32],
+    near: NDArray[np.int32],
+    reach: float,
+    locality: float,
+    key: int,
+    iteration: int,
+    out: NDArray[np.int32],
+    threads: int,
+) -> None: ...
+def exact_neighbors(
+    Z: NDArray[np.float32],
+    indices: NDArray[np.int32],
+    distances: NDArray[np.float32],
+    threads: int,
+) -> None: ...
+def silhouette(
+    axes: NDArray[np.float32],
+    starts: NDArray[np.int64],
+    out: NDArray[np.float64],
+    threads: int,
+) -> None: ...

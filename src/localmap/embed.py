@@ -1,0 +1,81 @@
+"""The whole method on one screen, in the order of the paper."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localmap.initialize import initialize
+from localmap.neighbors import nearest_neighbors
+from localmap.optimize import optimize
+from localmap.pairs import (
+    EXTRA_CANDIDATES,
+    PairCounts,
+    automatic_neighbors,
+    pair_counts,
+    sample_pairs,
+)
+from localmap.parameters import Parameters
+from localmap.preprocess import preprocess
+from localmap.schedule import schedule
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """A map and how it came about."""
+
+    Y: NDArray[np.float32]
+    counts: PairCounts
+    n_iter: int
+    seconds: dict[str, float]
+
+
+def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
+    """Run LocalMAP on finite numbers `X`; `key` decides all that is random."""
+    watch = Stopwatch()
+    n, n_threads = X.shape[0], params.n_threads
+    n_neighbors = params.n_neighbors
+    if n_neighbors == "auto":
+        n_neighbors = automatic_neighbors(n)
+    counts = pair_counts(n, n_neighbors, params.mid_near_ratio, params.further_ratio)
+
+    Z, _ = preprocess(X, params.metric, params.pca_components)
+    watch.lap("preprocess")
+    graph = nearest_neighbors(Z, min(n - 1, counts.near + EXTRA_CANDIDATES), n_threads)
+    watch.lap("neighbors")
+    pairs = sample_pairs(Z, graph, counts, key, n_threads)
+    del graph
+    watch.lap("pairs")
+    Y = initialize(Z, params.init, params.n_components, key)
+    del Z
+    layout = optimize(
+        Y,
+        pairs,
+        schedule(params.n_iters, params.locality, params.strength),
+        proximal_distance=params.proximal_distance,
+        key=key,
+        learning_rate=params.learning_rate,
+        n_threads=n_threads,
+        callback=params.callback,
+        verbose=params.verbose,
+    )
+    watch.lap("optimize")
+    return Embedding(layout.Y, counts, layout.n_iter, watch.seconds)
+
+
+class Stopwatch:
+    """Seconds between laps, by name."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        """Book the time since the last lap under `name`."""
+        now = time.perf_counter()
+        self.seconds[name] = now - self._last
+        self._last = now

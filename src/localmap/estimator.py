@@ -1,0 +1,332 @@
+"""The scikit-learn estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils.validation import check_array, validate_data
+
+from localmap.embed import embed
+from localmap.parameters import Parameters, random_key
+from localmap.preprocess import check_finite
+
+
+class PaCMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Map data to a few dimensions with PaCMAP.
+
+    The same loop as `LocalMAP` with ``locality=0``: the graph of pairs stays as it is.
+    PaCMAP keeps continuous shapes whole; LocalMAP separates neighbouring groups.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of dimensions of the map.
+    n_neighbors : int or "auto", default=10
+        Near pairs of each point. "auto" is the authors' rule: 10 up to 10,000 rows,
+        then ``10 + 15 * (log10(n_samples) - 4)``.
+    mid_near_ratio : float, default=0.5
+        Mid-near pairs of each point, as a multiple of `n_neighbors`.
+    further_ratio : float, default=2.0
+        Further pairs of each point, as a multiple of `n_neighbors`.
+    metric : {"euclidean", "cosine", "correlation"}, default="euclidean"
+        Distance between rows. Cosine and correlation do not depend on the scale of a
+        row.
+    init : {"pca", "random"} or array-like of shape (n_samples, n_components), \
+default="pca"
+        Where the points start. An array is used at its own scale.
+    n_iters : tuple of three ints, default=(100, 100, 250)
+        Iterations of the three phases.
+    learning_rate : float, default=1.0
+        Learning rate of Adam.
+    pca_components : int or None, default=100
+        Data with more columns is first reduced to this many by PCA; None leaves it.
+    random_state : int, RandomState, Generator or None, default=None
+        An integer makes the map reproducible: the same input and seed give the same
+        bits, on any number of threads.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores, None one.
+    callback : callable or None, default=None
+        Called as ``callback(iteration, Y, loss)`` after each iteration, with a copy of
+        the map and PaCMAP's loss before the move. Returning True stops the run.
+    verbose : bool, default=False
+        Show a progress bar with the phase and the loss.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components), float32
+        The map.
+    n_neighbors_ : int
+        Near pairs that each point was given; fewer than asked for on small data.
+    n_iter_ : int
+        Iterations run.
+    stage_seconds_ : dict of str to float
+        Time spent in each stage of the fit.
+    n_features_in_ : int
+        Number of columns of the data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if all are strings.
+
+    References
+    ----------
+    Wang, Huang, Rudin, Shaposhnik (2021), "Understanding How Dimension Reduction Tools
+    Work", JMLR 22(201).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from localmap import PaCMAP
+    >>> X, y = load_digits(return_X_y=True)
+    >>> PaCMAP(random_state=0).fit_transform(X).shape
+    (1797, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int | Literal["auto"] = 10,
+        mid_near_ratio: float = 0.5,
+        further_ratio: float = 2.0,
+        metric: str = "euclidean",
+        init: str | ArrayLike = "pca",
+        n_iters: tuple[int, int, int] = (100, 100, 250),
+        learning_rate: float = 1.0,
+        pca_components: int | None = 100,
+        random_state: Any = None,
+        n_jobs: int | None = -1,
+        callback: Callable[[int, NDArray[np.float32], float], object] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.mid_near_ratio = mid_near_ratio
+        self.further_ratio = further_ratio
+        self.metric = metric
+        self.init = init
+        self.n_iters = n_iters
+        self.learning_rate = learning_rate
+        self.pca_components = pca_components
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.verbose = verbose
+
+    # What a subclass's parameters do not say.
+    _fixed: ClassVar[dict[str, Any]] = {"locality": 0.0}
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Lay out the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The data: finite numbers, at least two rows.
+        y : object
+            Ignored; here for scikit-learn's pipelines.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        del y
+        self.__dict__.pop("embedding_", None)  # an interrupted refit is unfitted
+        settings = self.get_params(deep=False)
+        random_state = settings.pop("random_state")
+        params = Parameters(**self._fixed, **settings)
+        key = random_key(random_state)
+        X = validate_data(
+            self, X, dtype="numeric", ensure_all_finite=False, ensure_min_samples=2
+        )
+        check_finite(X)
+        if not isinstance(params.init, str):
+            self._check_start(params.init, (X.shape[0], params.n_components))
+        result = embed(X, params, key)
+        self.n_neighbors_ = result.counts.near
+        self.n_iter_ = result.n_iter
+        self.stage_seconds_ = result.seconds
+        self._learned(params)
+        self.embedding_ = result.Y
+        return self
+
+    def fit_transform(self, X: ArrayLike, y: object = None) -> NDArray[np.float32]:
+        """Lay out the rows of X and return the map.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The data: finite numbers, at least two rows.
+        y : object
+            Ignored; here for scikit-learn's pipelines.
+
+        Returns
+        -------
+        Y : ndarray of shape (n_samples, n_components)
+            The map, `embedding_`.
+        """
+        return self.fit(X, y).embedding_
+
+    def _learned(self, params: Parameters) -> None:
+        """Set the attributes that only a subclass has."""
+
+    @staticmethod
+    def _check_start(init: Any, shape: tuple[int, int]) -> None:
+        start = check_array(init, input_name="init", ensure_min_samples=0)
+        if start.shape != shape:
+            msg = (
+                "init must have one row for each sample and one column for each "
+                f"component, shape {shape}; got shape {start.shape}."
+            )
+            raise ValueError(msg)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "embedding_")
+
+
+class LocalMAP(PaCMAP):
+    """Map data to a few dimensions so that groups that are real stand apart.
+
+    LocalMAP is PaCMAP with a graph that is adjusted while the points move: near pairs
+    that have become long lose their pull, and further pairs are redrawn among the
+    points nearby, so that neighbouring groups separate.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of dimensions of the map.
+    n_neighbors : int or "auto", default=10
+        Near pairs of each point. "auto" is the authors' rule: 10 up to 10,000 rows,
+        then ``10 + 15 * (log10(n_samples) - 4)``.
+    mid_near_ratio : float, default=0.5
+        Mid-near pairs of each point, as a multiple of `n_neighbors`.
+    further_ratio : float, default=2.0
+        Further pairs of each point, as a multiple of `n_neighbors`.
+    metric : {"euclidean", "cosine", "correlation"}, default="euclidean"
+        Distance between rows. Cosine and correlation do not depend on the scale of a
+        row.
+    proximal_distance : float, default=10.0
+        Reach of the local further pairs in the map: about the distance between groups
+        that lie side by side. 10 is the paper's value.
+    near_strength : float or None, default=None
+        Strength of the near force in the last phase. None is half of
+        `proximal_distance`, as in the paper.
+    locality : float, default=1.0
+        1 is LocalMAP, 0 is PaCMAP. In between, the near force of the last phase is
+        ``1 - locality`` parts PaCMAP's and ``locality`` parts LocalMAP's, and the share
+        `locality` of the further pairs is redrawn locally.
+    init : {"pca", "random"} or array-like of shape (n_samples, n_components), \
+default="pca"
+        Where the points start. An array is used at its own scale.
+    n_iters : tuple of three ints, default=(100, 100, 250)
+        Iterations of the three phases.
+    learning_rate : float, default=1.0
+        Learning rate of Adam.
+    pca_components : int or None, default=100
+        Data with more columns is first reduced to this many by PCA; None leaves it.
+    random_state : int, RandomState, Generator or None, default=None
+        An integer makes the map reproducible: the same input and seed give the same
+        bits, on any number of threads.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores, None one.
+    callback : callable or None, default=None
+        Called as ``callback(iteration, Y, loss)`` after each iteration, with a copy of
+        the map and PaCMAP's loss before the move. Returning True stops the run.
+    verbose : bool, default=False
+        Show a progress bar with the phase and the loss.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components), float32
+        The map.
+    proximal_distance_ : float
+        Reach of the local further pairs.
+    near_strength_ : float
+        Strength of the near force.
+    n_neighbors_ : int
+        Near pairs that each point was given; fewer than asked for on small data.
+    n_iter_ : int
+        Iterations run.
+    stage_seconds_ : dict of str to float
+        Time spent in each stage of the fit.
+    n_features_in_ : int
+        Number of columns of the data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if all are strings.
+
+    See Also
+    --------
+    PaCMAP : The same loop without local adjustment.
+
+    References
+    ----------
+    Wang, Sun, Huang, Rudin (2025), "Dimension Reduction with Locally Adjusted Graphs",
+    AAAI 39(20).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from localmap import LocalMAP
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = LocalMAP(random_state=0).fit(X)
+    >>> model.embedding_.shape
+    (1797, 2)
+    >>> model.get_feature_names_out().tolist()
+    ['localmap0', 'localmap1']
+    """
+
+    _fixed: ClassVar[dict[str, Any]] = {}
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int | Literal["auto"] = 10,
+        mid_near_ratio: float = 0.5,
+        further_ratio: float = 2.0,
+        metric: str = "euclidean",
+        proximal_distance: float = 10.0,
+        near_strength: float | None = None,
+        locality: float = 1.0,
+        init: str | ArrayLike = "pca",
+        n_iters: tuple[int, int, int] = (100, 100, 250),
+        learning_rate: float = 1.0,
+        pca_components: int | None = 100,
+        random_state: Any = None,
+        n_jobs: int | None = -1,
+        callback: Callable[[int, NDArray[np.float32], float], object] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            n_components,
+            n_neighbors=n_neighbors,
+            mid_near_ratio=mid_near_ratio,
+            further_ratio=further_ratio,
+            metric=metric,
+            init=init,
+            n_iters=n_iters,
+            learning_rate=learning_rate,
+            pca_components=pca_components,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            callback=callback,
+            verbose=verbose,
+        )
+        self.proximal_distance = proximal_distance
+        self.near_strength = near_strength
+        self.locality = locality
+
+    def _learned(self, params: Parameters) -> None:
+        self.proximal_distance_ = float(params.proximal_distance)
+        self.near_strength_ = float(params.strength)

@@ -1,0 +1,37 @@
+"""Step 5: where the points start."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localmap.kernels import Floats
+from localmap.preprocess import principal_components
+
+# Spread of the start along its widest axis. The first steps of Adam are one unit
+# long, so any start much smaller than that is equally small.
+START_SPREAD: Final = 1e-2
+
+# Axes for which the data has no component start as noise, this much of the spread:
+# points on a line would never leave it.
+NOISE: Final = 1e-2
+
+
+def initialize(
+    Z: Floats, init: str | NDArray[Any], n_components: int, key: int
+) -> Floats:
+    """Return the start: principal components, noise, or the array as given."""
+    if not isinstance(init, str):
+        return np.array(init, dtype=np.float32, order="C")
+    n, d = Z.shape
+    noise = np.random.default_rng(key).standard_normal((n, n_components))
+    if init == "random":
+        return (START_SPREAD * noise).astype(np.float32)
+    Y = NOISE * noise
+    scores = principal_components(Z, min(n_components, d))
+    spread = scores.std(axis=0, dtype=np.float64)
+    used = spread > spread[0] * np.finfo(np.float32).eps
+    Y[:, : len(spread)][:, used] = scores[:, used] / spread[0]
+    return (START_SPREAD * Y).astype(np.float32)

@@ -1,0 +1,288 @@
+"""The only door to compiled code.
+
+Every index array passes `_checked` once before native code sees it, every array gets
+the layout the core expects, and no caller's array is written to unless its name says
+so. The same functions stand in `_reference` in plain NumPy.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localmap import _core
+
+Floats: TypeAlias = NDArray[np.float32]
+Ints: TypeAlias = NDArray[np.int32]
+
+# Adam's constants as PaCMAP uses them; epsilon stands in adam.hpp.
+BETA1: Final = 0.9
+BETA2: Final = 0.999
+
+# Smallest scale of a row in near pairs, in units of the preprocessed data.
+SCALE_FLOOR: Final = 1e-10
+
+# The core sums an embedding of more than three axes in a buffer of this many.
+MAX_COMPONENTS: Final = 64
+
+# Pairs that one thread handles in the time it takes to start another.
+PAIRS_PER_THREAD: Final = 50_000
+
+
+class Weights(NamedTuple):
+    """Weights of one iteration, in the order in which the core reads them.
+
+    The near force of PaCMAP is multiplied by ``near_plain + near_local / sqrt(t)``:
+    (1, 0) is PaCMAP, (0, d / 2) is LocalMAP.
+    """
+
+    near: float
+    mid_near: float
+    further: float
+    near_plain: float = 1.0
+    near_local: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class PairList:
+    """Pairs of one kind, each listed with both its points (compressed rows)."""
+
+    starts: NDArray[np.int64]
+    partners: Ints
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Turn scikit-learn's ``n_jobs`` into a number of threads."""
+    if n_jobs is None:
+        return 1
+    if n_jobs > 0:
+        return n_jobs
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (
+        os.cpu_count() or 1
+    )
+    return max(1, available + 1 + n_jobs)
+
+
+def _checked(pairs: Ints, n: int, k: int | None = None) -> Ints:
+    """Return partners as the core reads them; refuse what would read out of bounds."""
+    pairs = np.ascontiguousarray(pairs, dtype=np.int32)
+    if pairs.ndim != 2 or pairs.shape[0] != n or (k is not None and pairs.shape[1] != k):
+        msg = f"pairs must have one row for each of {n} points; got shape {pairs.shape}."
+        raise ValueError(msg)
+    if pairs.size and (pairs.min() < 0 or pairs.max() >= n):
+        msg = f"pairs must name rows from 0 to {n - 1}; got {pairs.min()}..{pairs.max()}."
+        raise ValueError(msg)
+    return pairs
+
+
+def list_both_ways(pairs: Ints, n_threads: int = 1) -> PairList:
+    """List each pair with both its points: own partners first, then who chose it."""
+    n, k = pairs.shape
+    pairs = _checked(pairs, n)
+    starts = np.empty(n + 1, dtype=np.int64)
+    partners = np.empty(2 * n * k, dtype=np.int32)
+    _core.list_both_ways(pairs, starts, partners, _worth(n_threads, n * k))
+    return PairList(starts, partners)
+
+
+def forces(
+    Y: Floats,
+    near: PairList,
+    mid_near: PairList,
+    further: PairList,
+    weights: Weights,
+    n_threads: int = 1,
+) -> tuple[Floats, float]:
+    """Gradient of the layout and PaCMAP's loss."""
+    gradient = np.empty_like(Y)
+    loss = _core.forces(
+        *_layout(Y, near, mid_near, further, weights),
+        gradient,
+        _worth(n_threads, _pair_count(near, mid_near, further)),
+    )
+    return gradient, loss
+
+
+class Descent:
+    """An embedding under Adam: the state that one iteration hands to the next."""
+
+    def __init__(self, Y: Floats, learning_rate: float, n_threads: int = 1) -> None:
+        self.Y = np.array(Y, dtype=np.float32, order="C")
+        self._next = np.empty_like(self.Y)
+        self._m = np.zeros_like(self.Y)
+        self._v = np.zeros_like(self.Y)
+        self._learning_rate = learning_rate
+        self._n_threads = n_threads
+        self._steps = 0
+
+    def step(
+        self,
+        near: PairList,
+        mid_near: PairList,
+        further: PairList,
+        weights: Weights,
+        *,
+        with_loss: bool = False,
+    ) -> float:
+        """Move all points once; return the loss before the move, or nan."""
+        self._steps += 1
+        rate = (
+            self._learning_rate
+            * math.sqrt(1.0 - BETA2**self._steps)
+            / (1.0 - BETA1**self._steps)
+        )
+        loss = _core.step(
+            *_layout(self.Y, near, mid_near, further, weights),
+            self._m,
+            self._v,
+            self._next,
+            rate,
+            BETA1,
+            BETA2,
+            with_loss,
+            _worth(self._n_threads, _pair_count(near, mid_near, further)),
+        )
+        self.Y, self._next = self._next, self.Y
+        return loss
+
+
+def near(indices: Ints, distances: Floats, n_neighbors: int, n_threads: int = 1) -> Ints:
+    """Of the nearest rows, those with the smallest scaled distance."""
+    n, m = indices.shape
+    if distances.shape != (n, m) or not 1 <= n_neighbors <= m:
+        msg = (
+            f"n_neighbors={n_neighbors} near pairs need as many neighbours and their "
+            f"distances; got shapes {indices.shape} and {distances.shape}."
+        )
+        raise ValueError(msg)
+    # A row's scale is its mean distance to its 4th to 6th neighbour (PaCMAP, section
+    # 4). Duplicates have none: the floor is far below the unit to which preprocessing
+    # brings all data.
+    scales = np.maximum(
+        distances[:, min(3, m - 1) : 6].mean(axis=1, dtype=np.float64), SCALE_FLOOR
+    )
+    out = np.empty((n, n_neighbors), dtype=np.int32)
+    _core.near(_checked(indices, n), _rows(distances), scales, out, n_threads)
+    return out
+
+
+def mid_near(Z: Floats, slots: int, key: int, n_threads: int = 1) -> Ints:
+    """For each point and slot: of six random others, the second closest."""
+    n = Z.shape[0]
+    if slots > max(0, n - 2):
+        msg = f"{slots} mid-near pairs need more than {n} points."
+        raise ValueError(msg)
+    out = np.empty((n, slots), dtype=np.int32)
+    _core.mid_near(_rows(Z), key, out, n_threads)
+    return out
+
+
+def further(near: Ints, slots: int, key: int, n_threads: int = 1) -> Ints:
+    """Distinct random points that are not near pairs."""
+    n, k = near.shape
+    if slots > n - 1 - k:
+        msg = f"{slots} further and {k} near pairs need more than {n} points."
+        raise ValueError(msg)
+    out = np.empty((n, slots), dtype=np.int32)
+    _core.further(_checked(near, n), key, out, n_threads)
+    return out
+
+
+def local_further(
+    Y: Floats,
+    near: Ints,
+    further: Ints,
+    reach: float,
+    locality: float,
+    key: int,
+    iteration: int,
+    n_threads: int = 1,
+) -> Ints:
+    """Redraw the local share of the further pairs within `reach` in the map."""
+    n = Y.shape[0]
+    if not np.isfinite(Y).all():
+        msg = (
+            "The layout diverged: some coordinates are no longer finite. "
+            "Use a smaller learning_rate, or an init of smaller numbers."
+        )
+        raise ValueError(msg)
+    out = _checked(further, n).copy()
+    _core.local_further(
+        _rows(Y), _checked(near, n), reach, locality, key, iteration, out, n_threads
+    )
+    return out
+
+
+def exact_neighbors(Z: Floats, k: int, n_threads: int = 1) -> tuple[Ints, Floats]:
+    """Find the k nearest other rows of each row, sorted by distance, then by index."""
+    n = Z.shape[0]
+    if not 1 <= k <= n - 1:
+        msg = f"k must be from 1 to {n - 1} for {n} rows; got {k}."
+        raise ValueError(msg)
+    indices = np.empty((n, k), dtype=np.int32)
+    distances = np.empty((n, k), dtype=np.float32)
+    _core.exact_neighbors(_rows(Z), indices, distances, n_threads)
+    return indices, distances
+
+
+def silhouette(
+    Y: Floats, labels: NDArray[np.int64], n_threads: int = 1
+) -> NDArray[np.float64]:
+    """Silhouette of each point; `labels` are 0 .. number of labels - 1, none empty."""
+    order = np.argsort(labels, kind="stable")
+    axes = np.ascontiguousarray(Y[order].T, dtype=np.float32)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(labels))]).astype(np.int64)
+    by_place = np.empty(len(order), dtype=np.float64)
+    _core.silhouette(axes, starts, by_place, n_threads)
+    values = np.empty_like(by_place)
+    values[order] = by_place
+    return values
+
+
+def _rows(X: Floats) -> Floats:
+    return np.ascontiguousarray(X, dtype=np.float32)
+
+
+def _layout(
+    Y: Floats, near: PairList, mid_near: PairList, further: PairList, weights: Weights
+) -> tuple[
+    Floats,
+    NDArray[np.int64],
+    Ints,
+    NDArray[np.int64],
+    Ints,
+    NDArray[np.int64],
+    Ints,
+    Floats,
+]:
+    for pairs in (near, mid_near, further):
+        if len(pairs.starts) != len(Y) + 1:
+            msg = f"pairs are of {len(pairs.starts) - 1} points, the map has {len(Y)}."
+            raise ValueError(msg)
+    if Y.shape[1] > MAX_COMPONENTS:
+        msg = f"a map has at most {MAX_COMPONENTS} axes; got {Y.shape[1]}."
+        raise ValueError(msg)
+    return (
+        _rows(Y),
+        near.starts,
+        near.partners,
+        mid_near.starts,
+        mid_near.partners,
+        further.starts,
+        further.partners,
+        np.array(weights, dtype=np.float32),
+    )
+
+
+def _pair_count(*kinds: PairList) -> int:
+    return sum(len(pairs.partners) for pairs in kinds)
+
+
+def _worth(n_threads: int, pairs: int) -> int:
+    """No more threads than the work feeds; the result is the same for any number."""
+    return max(1, min(n_threads, pairs // PAIRS_PER_THREAD))

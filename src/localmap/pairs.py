@@ -1,0 +1,81 @@
+"""Steps 2 to 4: near, mid-near and further pairs."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from localmap import kernels
+from localmap.neighbors import KNNGraph
+
+# Neighbours searched beyond n_neighbors, to choose from by scaled distance.
+EXTRA_CANDIDATES: Final = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Partners of each point, one row a point."""
+
+    near: kernels.Ints
+    mid_near: kernels.Ints
+    further: kernels.Ints
+
+
+class PairCounts(NamedTuple):
+    """How many pairs of each kind a point has."""
+
+    near: int
+    mid_near: int
+    further: int
+
+
+def automatic_neighbors(n: int) -> int:
+    """Choose `n_neighbors` as PaCMAP's authors do: 10 up to 10,000 rows, then more."""
+    return 10 if n <= 10_000 else round(10 + 15 * (math.log10(n) - 4))
+
+
+def pair_counts(
+    n: int, n_neighbors: int, mid_near_ratio: float, further_ratio: float
+) -> PairCounts:
+    """Return the number of pairs a point has; fewer, with a warning, if n is small.
+
+    A point's partners are distinct, so there are at most ``n - 1``. If more are asked
+    for, all three counts are multiplied by ``(n - 1) / (number asked for)`` and
+    rounded down, near pairs to at least one.
+    """
+    asked = PairCounts(
+        n_neighbors,
+        round(n_neighbors * mid_near_ratio),
+        round(n_neighbors * further_ratio),
+    )
+    if sum(asked) <= n - 1:
+        return asked
+    share = (n - 1) / sum(asked)
+    near, mid_near, further = (int(count * share) for count in asked)
+    counts = PairCounts(max(1, near), mid_near, further)
+    warnings.warn(
+        f"{n} samples cannot give each point {asked.near} near, {asked.mid_near} "
+        f"mid-near and {asked.further} further partners; using {counts.near}, "
+        f"{counts.mid_near} and {counts.further}.",
+        UserWarning,
+        stacklevel=2,
+    )
+    return counts
+
+
+def sample_pairs(
+    Z: kernels.Floats,
+    graph: KNNGraph,
+    counts: PairCounts,
+    key: int,
+    n_threads: int = 1,
+) -> Pairs:
+    """Choose the pairs of each point."""
+    near = kernels.near(graph.indices, graph.distances, counts.near, n_threads)
+    return Pairs(
+        near=near,
+        mid_near=kernels.mid_near(Z, counts.mid_near, key, n_threads),
+        further=kernels.further(near, counts.further, key, n_threads),
+    )

@@ -1,0 +1,159 @@
+"""The parameters of a map, checked once and then trusted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localmap.kernels import MAX_COMPONENTS, thread_count
+from localmap.preprocess import ROW_METRICS
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Parameters:
+    """What `embed` needs to know; see `localmap.LocalMAP` for what each one means."""
+
+    n_components: int = 2
+    n_neighbors: int | Literal["auto"] = 10
+    mid_near_ratio: float = 0.5
+    further_ratio: float = 2.0
+    metric: str = "euclidean"
+    proximal_distance: float = 10.0
+    near_strength: float | None = None
+    locality: float = 1.0
+    init: str | NDArray[Any] = "pca"
+    n_iters: tuple[int, int, int] = (100, 100, 250)
+    learning_rate: float = 1.0
+    pca_components: int | None = 100
+    n_jobs: int | None = -1
+    callback: Callable[[int, NDArray[np.float32], float], object] | None = None
+    verbose: bool = False
+
+    def __post_init__(self) -> None:
+        _integer("n_components", self.n_components, 1, MAX_COMPONENTS)
+        if self.n_neighbors != "auto":
+            _integer("n_neighbors", self.n_neighbors, 1, also='or "auto"')
+        _number("mid_near_ratio", self.mid_near_ratio, 0.0)
+        _number("further_ratio", self.further_ratio, 0.0)
+        if self.metric not in ROW_METRICS:
+            _refuse("metric", self.metric, f"one of {', '.join(map(repr, ROW_METRICS))}")
+        _number("proximal_distance", self.proximal_distance, 0.0, above=True)
+        if self.near_strength is not None:
+            _number("near_strength", self.near_strength, 0.0, also="or None")
+        _number("locality", self.locality, 0.0, 1.0)
+        _init(self.init)
+        _n_iters(self.n_iters)
+        _number("learning_rate", self.learning_rate, 0.0, above=True)
+        if self.pca_components is not None:
+            _integer("pca_components", self.pca_components, 1, also="or None")
+        if self.n_jobs is not None:
+            _integer("n_jobs", self.n_jobs, also="or None")
+            if self.n_jobs == 0:
+                _refuse("n_jobs", 0, "a number of threads, or -1 for all cores")
+        if self.callback is not None and not callable(self.callback):
+            _refuse("callback", self.callback, "a function of (iteration, Y, loss) or None")
+        if not isinstance(self.verbose, (bool, np.bool_, Integral)):
+            _refuse("verbose", self.verbose, "True or False")
+
+    @property
+    def strength(self) -> float:
+        """Strength of the near force: half the proximal distance, as in the paper."""
+        if self.near_strength is None:
+            return self.proximal_distance / 2.0
+        return self.near_strength
+
+    @property
+    def n_threads(self) -> int:
+        """Number of threads that `n_jobs` stands for."""
+        return thread_count(self.n_jobs)
+
+
+def random_key(random_state: Any) -> int:
+    """Turn any usual ``random_state`` into the 64-bit key of all random draws."""
+    if random_state is None:
+        return int(np.random.default_rng().integers(2**63))
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        return int(random_state) % 2**64
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**63, dtype=np.int64))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    return _refuse(
+        "random_state",
+        random_state,
+        "None, an integer, a numpy.random.RandomState or a numpy.random.Generator",
+    )
+
+
+def _refuse(name: str, value: Any, rule: str) -> Any:
+    given = repr(value)
+    if len(given) > 60:
+        given = f"{given[:57]}..."
+    msg = f"{name} must be {rule}; got {given} ({type(value).__name__})."
+    raise (ValueError if _right_type(value, rule) else TypeError)(msg)
+
+
+def _right_type(value: Any, rule: str) -> bool:
+    """Numbers out of range and unknown names are wrong values, the rest wrong types."""
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    if isinstance(value, Real):
+        return rule.startswith(("a number", "an integer", "a finite"))
+    return isinstance(value, (str, tuple)) and rule.startswith(("one of", "three"))
+
+
+def _integer(
+    name: str, value: Any, low: int | None = None, high: int | None = None, also: str = ""
+) -> None:
+    rule = "an integer"
+    if low is not None:
+        rule += f" of at least {low}" if high is None else f" from {low} to {high}"
+    rule = f"{rule} {also}".strip()
+    if not isinstance(value, Integral) or isinstance(value, (bool, np.bool_)):
+        _refuse(name, value, rule)
+    if (low is not None and value < low) or (high is not None and value > high):
+        _refuse(name, value, rule)
+
+
+def _number(
+    name: str,
+    value: Any,
+    low: float,
+    high: float = math.inf,
+    *,
+    above: bool = False,
+    also: str = "",
+) -> None:
+    if high < math.inf:
+        rule = f"a number from {low:g} to {high:g}"
+    else:
+        rule = f"a finite number {'above' if above else 'of at least'} {low:g}"
+    rule = f"{rule} {also}".strip()
+    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+        _refuse(name, value, rule)
+    if not (low <= value <= high and math.isfinite(value)) or (above and value == low):
+        _refuse(name, value, rule)
+
+
+def _init(value: Any) -> None:
+    rule = 'one of "pca" and "random", or an array of shape (n_samples, n_components)'
+    if isinstance(value, str):
+        if value not in ("pca", "random"):
+            _refuse("init", value, rule)
+    elif not hasattr(value, "__array__") and not isinstance(value, (list, tuple)):
+        _refuse("init", value, rule)
+
+
+def _n_iters(value: Any) -> None:
+    rule = "three integers of at least 0, the iterations of each phase"
+    if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 3:
+        _refuse("n_iters", value, rule)
+    for count in value:
+        if not isinstance(count, Integral) or isinstance(count, bool) or count < 0:
+            _refuse("n_iters", value, rule)

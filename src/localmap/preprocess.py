@@ -1,0 +1,208 @@
+"""Step 1: bring the data to one unit, centre it, and reduce it by PCA.
+
+Units do not matter. Data is divided by a power of two near its largest deviation
+from the centre, which is exact: ``1024 * X`` gives the same bits as ``X``, and numbers
+beyond the range of float32 need no care. The data is read in blocks of rows, so no
+second copy of a wide matrix is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+Floats: TypeAlias = NDArray[np.float32]
+
+# Metrics that are Euclidean once each row has been centred and / or normalised.
+ROW_METRICS: Final = ("euclidean", "cosine", "correlation")
+
+# Numbers handled at once; a block of rows stays in the cache between its few uses.
+BLOCK: Final = 1 << 21
+
+# Above this many rows and columns an exact decomposition costs more than the map.
+EXACT_PCA: Final = 3000
+
+# The centre is rounded to this fraction of the unit: small integers stay exact, so
+# that equal distances stay equal in any unit.
+CENTRE_GRID: Final = 1024.0
+
+# Units by which float32 numbers can be divided without leaving float32.
+FLOAT32_UNITS: Final = (2.0**-100, 2.0**100)
+
+
+@dataclass(frozen=True, eq=False)
+class Preprocessing:
+    """What was done to the data: ``(rows - centre) / unit @ components``."""
+
+    metric: str
+    centre: NDArray[np.float64]
+    unit: float
+    components: Floats | None
+
+    def apply(self, X: NDArray[Any]) -> Floats:
+        """Bring rows to the space in which neighbours are searched."""
+        d = X.shape[1] if self.components is None else self.components.shape[1]
+        Z = np.empty((X.shape[0], d), dtype=np.float32)
+        for rows in blocks(X):
+            centred = self._centred(X[rows])
+            Z[rows] = centred if self.components is None else centred @ self.components
+        return Z
+
+    def _centred(self, block: NDArray[Any]) -> Floats:
+        block = _in_metric(block, self.metric)
+        if not FLOAT32_UNITS[0] < self.unit < FLOAT32_UNITS[1]:
+            block = block.astype(np.float64, copy=False)
+        centred = block - self.centre.astype(block.dtype)
+        centred *= block.dtype.type(1.0 / self.unit)
+        return centred.astype(np.float32, copy=False)
+
+
+def preprocess(
+    X: NDArray[Any], metric: str = "euclidean", pca_components: int | None = 100
+) -> tuple[Floats, Preprocessing]:
+    """Centre X and, if it has more than `pca_components` columns, reduce it by PCA.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Numbers of any type; not changed.
+    metric : {"euclidean", "cosine", "correlation"}
+        The last two normalise each row first, so they do not depend on its scale.
+    pca_components : int or None
+        Number of components to keep; None keeps the columns as they are.
+
+    Returns
+    -------
+    Z : ndarray of shape (n_samples, n_kept), float32
+        The data in which distances are taken.
+    preprocessing : Preprocessing
+        What was done, to do it to other rows.
+    """
+    centre, unit = _centre_and_unit(X, metric)
+    plain = Preprocessing(metric, centre, unit, None)
+    n, D = X.shape
+    if pca_components is None or pca_components >= D:
+        return plain.apply(X), plain
+    components = _principal_axes(X, plain, min(pca_components, n))
+    reduced = Preprocessing(metric, centre, unit, components)
+    return reduced.apply(X), reduced
+
+
+def principal_components(Z: Floats, n_components: int) -> Floats:
+    """Scores of the first principal components of centred data, signs fixed."""
+    Z = Z - Z.mean(axis=0, dtype=np.float64)
+    return (Z @ _leading(Z.T @ Z, n_components)).astype(np.float32)
+
+
+def check_finite(X: NDArray[Any]) -> None:
+    """Refuse NaN and infinity, and say where the first one is."""
+    if X.dtype.kind != "f":
+        return
+    for rows in blocks(X):
+        finite = np.isfinite(X[rows])
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            row += rows.start
+            what = "NaN" if np.isnan(X[row, column]) else "infinity"
+            msg = (
+                f"Input X contains {what}, first at row {row}, column {column}. "
+                "Drop or fill such rows first, for example with "
+                "sklearn.impute.SimpleImputer."
+            )
+            raise ValueError(msg)
+
+
+def blocks(X: NDArray[Any]) -> Iterator[slice]:
+    """Yield slices of rows of about `BLOCK` numbers each."""
+    n, D = X.shape
+    rows = max(64, BLOCK // max(1, D))
+    for start in range(0, n, rows):
+        yield slice(start, min(n, start + rows))
+
+
+def _in_metric(block: NDArray[Any], metric: str) -> NDArray[Any]:
+    """Return rows as floats, normalised as the metric asks."""
+    block = block.astype(np.result_type(block.dtype, np.float32), copy=False)
+    if metric == "euclidean":
+        return block
+    block = block.astype(np.float64)
+    if metric == "correlation":
+        block -= block.mean(axis=1, keepdims=True)
+    # Two steps, so that no square leaves the range of float64.
+    block /= _nonzero(np.abs(block).max(axis=1))
+    block /= _nonzero(np.linalg.norm(block, axis=1))
+    return block
+
+
+def _nonzero(norms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return norms as a column; rows of zeros are divided by one and stay."""
+    return np.where(norms > 0, norms, 1.0)[:, None]
+
+
+def _centre_and_unit(X: NDArray[Any], metric: str) -> tuple[NDArray[np.float64], float]:
+    """Column means (on a grid) and the power of two of the largest deviation."""
+    n, D = X.shape
+    low, high = np.full(D, np.inf), np.full(D, -np.inf)
+    total = np.zeros(D)
+    with np.errstate(over="ignore"):
+        for rows in blocks(X):
+            block = _in_metric(X[rows], metric)
+            np.minimum(low, block.min(axis=0), out=low)
+            np.maximum(high, block.max(axis=0), out=high)
+            # Dividing first keeps the mean of huge numbers finite.
+            total += (block / n).sum(axis=0, dtype=np.float64)
+    centre = np.clip(total, low, high)
+    deviation = np.maximum(high / 2 - centre / 2, centre / 2 - low / 2).max()
+    if deviation == 0.0:
+        msg = (
+            "All rows of X are equal"
+            + ("" if metric == "euclidean" else f" under metric={metric!r}")
+            + ": there is no structure to map. Check that the right columns were read."
+        )
+        raise ValueError(msg)
+    unit = 2.0 ** np.clip(np.ceil(np.log2(deviation)) + 1, -1000, 1000)
+    return np.round(centre / unit * CENTRE_GRID) / CENTRE_GRID * unit, float(unit)
+
+
+def _principal_axes(X: NDArray[Any], plain: Preprocessing, k: int) -> Floats:
+    """Principal axes by the cheapest exact route for the shape at hand."""
+    n, D = X.shape
+    if D <= max(EXACT_PCA, n) and min(n, D) <= EXACT_PCA:
+        covariance = np.zeros((D, D))
+        mean = np.zeros(D)
+        for rows in blocks(X):
+            block = plain._centred(X[rows])  # noqa: SLF001
+            covariance += block.T @ block
+            mean += block.sum(axis=0, dtype=np.float64) / n
+        # The centre lies on a grid; what is left of the mean goes here.
+        covariance -= n * np.outer(mean, mean)
+        return _leading(covariance, k)
+    centred = plain.apply(X)
+    centred -= centred.mean(axis=0, dtype=np.float64).astype(np.float32)
+    if n <= EXACT_PCA:
+        vectors = _leading(centred @ centred.T, min(k, n))
+        axes = centred.T @ vectors
+    else:
+        from sklearn.utils.extmath import randomized_svd  # noqa: PLC0415
+
+        axes = randomized_svd(centred, k, n_iter=4, random_state=0)[2].T
+    return _signed(axes / np.maximum(np.linalg.norm(axes, axis=0), 1e-30))
+
+
+def _leading(symmetric: NDArray[Any], k: int) -> Floats:
+    """Eigenvectors of the k largest eigenvalues, largest first, signs fixed."""
+    size = len(symmetric)
+    symmetric = symmetric.astype(np.float64, copy=False)
+    vectors = eigh(symmetric, subset_by_index=(max(0, size - k), size - 1))[1]
+    return _signed(vectors[:, ::-1])
+
+
+def _signed(axes: NDArray[Any]) -> Floats:
+    """Make the largest entry of each axis positive."""
+    largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
+    return np.ascontiguousarray(axes * np.where(largest < 0, -1.0, 1.0), np.float32)

@@ -115,7 +115,7 @@ def near(indices: Ints, distances: Array, n_neighbors: int) -> Ints:
 
 
 def mid_near(Z: Array, slots: int, key: int) -> Ints:
-    """For each slot draw six other points, not mid-near yet; keep the second closest."""
+    """For each slot draw six points that are not mid-near yet; keep the second."""
     n = len(Z)
     out = np.empty((n, slots), dtype=np.int32)
     for i in range(n):
@@ -178,10 +178,10 @@ def local_further(
     Slots for which no valid point is left keep the partner they have.
     """
     n, dim = Y.shape
-    reach = np.float32(reach)
+    limit = np.float32(reach)
     axes = min(dim, 3)
     side = _grid_side(n, axes)
-    cells = np.floor(Y[:, :axes].astype(np.float64) / (float(reach) * 1.000001))
+    cells = np.floor(Y[:, :axes].astype(np.float64) / (float(limit) * 1.000001))
     cells = (cells % side).astype(np.int64)
     members: dict[tuple[int, ...], list[int]] = {}
     for i, cell in enumerate(cells):
@@ -205,13 +205,13 @@ def local_further(
                 if found == wanted:
                     break
                 j = candidates[stream.below(len(candidates))]
-                if j not in taken and _within(Y, i, j, reach):
+                if j not in taken and _within(Y, i, j, limit):
                     taken.add(j)
                     out[i, found] = j
                     found += 1
         if found == wanted:
             continue
-        listed = [j for j in candidates if j not in taken and _within(Y, i, j, reach)]
+        listed = [j for j in candidates if j not in taken and _within(Y, i, j, limit)]
         for s in range(min(len(listed), wanted - found)):
             other = s + stream.below(len(listed) - s)
             listed[s], listed[other] = listed[other], listed[s]
@@ -220,8 +220,8 @@ def local_further(
     return out
 
 
-def _within(Y: NDArray[np.float32], i: int, j: int, reach: np.float32) -> bool:
+def _within(Y: NDArray[np.float32], i: int, j: int, limit: np.float32) -> bool:
     squared = np.float32(0.0)
     for a in range(Y.shape[1]):
         squared += (Y[i, a] - Y[j, a]) ** 2
-    return bool(squared <= reach * reach)
+    return bool(squared <= limit * limit)

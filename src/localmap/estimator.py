@@ -143,13 +143,13 @@ default="pca"
         random_state = settings.pop("random_state")
         params = Parameters(**self._fixed, **settings)
         key = random_key(random_state)
-        X = validate_data(
+        data = validate_data(
             self, X, dtype="numeric", ensure_all_finite=False, ensure_min_samples=2
         )
-        check_finite(X)
+        check_finite(data)
         if not isinstance(params.init, str):
-            self._check_start(params.init, (X.shape[0], params.n_components))
-        result = embed(X, params, key)
+            self._check_start(params.init, (data.shape[0], params.n_components))
+        result = embed(data, params, key)
         self.n_neighbors_ = result.counts.near
         self.n_iter_ = result.n_iter
         self.stage_seconds_ = result.seconds

@@ -18,6 +18,10 @@ START_SPREAD: Final = 1e-2
 # points on a line would never leave it.
 NOISE: Final = 1e-2
 
+# Steps of the start in one spread. Rounding errors of the principal components, which
+# depend on the unit of the data, would grow to other maps; on a grid they vanish.
+GRID: Final = 2.0**13
+
 
 def initialize(
     Z: Floats, init: str | NDArray[Any], n_components: int, key: int
@@ -31,7 +35,7 @@ def initialize(
         return (START_SPREAD * noise).astype(np.float32)
     Y = NOISE * noise
     scores = principal_components(Z, min(n_components, d))
-    spread = scores.std(axis=0, dtype=np.float64)
+    spread = scores.std(axis=0)
     used = spread > spread[0] * np.finfo(np.float32).eps
     Y[:, : len(spread)][:, used] = scores[:, used] / spread[0]
-    return (START_SPREAD * Y).astype(np.float32)
+    return (START_SPREAD * np.round(Y * GRID) / GRID).astype(np.float32)

@@ -62,8 +62,10 @@ def thread_count(n_jobs: int | None) -> int:
         return 1
     if n_jobs > 0:
         return n_jobs
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (
-        os.cpu_count() or 1
+    available = (
+        len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else (os.cpu_count() or 1)
     )
     return max(1, available + 1 + n_jobs)
 
@@ -71,11 +73,19 @@ def thread_count(n_jobs: int | None) -> int:
 def _checked(pairs: Ints, n: int, k: int | None = None) -> Ints:
     """Return partners as the core reads them; refuse what would read out of bounds."""
     pairs = np.ascontiguousarray(pairs, dtype=np.int32)
-    if pairs.ndim != 2 or pairs.shape[0] != n or (k is not None and pairs.shape[1] != k):
-        msg = f"pairs must have one row for each of {n} points; got shape {pairs.shape}."
+    if (
+        pairs.ndim != 2
+        or pairs.shape[0] != n
+        or (k is not None and pairs.shape[1] != k)
+    ):
+        msg = (
+            f"pairs must have one row for each of {n} points; got shape {pairs.shape}."
+        )
         raise ValueError(msg)
     if pairs.size and (pairs.min() < 0 or pairs.max() >= n):
-        msg = f"pairs must name rows from 0 to {n - 1}; got {pairs.min()}..{pairs.max()}."
+        msg = (
+            f"pairs must name rows from 0 to {n - 1}; got {pairs.min()}..{pairs.max()}."
+        )
         raise ValueError(msg)
     return pairs
 
@@ -151,7 +161,9 @@ class Descent:
         return loss
 
 
-def near(indices: Ints, distances: Floats, n_neighbors: int, n_threads: int = 1) -> Ints:
+def near(
+    indices: Ints, distances: Floats, n_neighbors: int, n_threads: int = 1
+) -> Ints:
     """Of the nearest rows, those with the smallest scaled distance."""
     n, m = indices.shape
     if distances.shape != (n, m) or not 1 <= n_neighbors <= m:
@@ -205,17 +217,22 @@ def local_further(
 ) -> Ints:
     """Redraw the local share of the further pairs within `reach` in the map."""
     n = Y.shape[0]
+    check_finite_map(Y)
+    out = _checked(further, n).copy()
+    _core.local_further(
+        _rows(Y), _checked(near, n), reach, locality, key, iteration, out, n_threads
+    )
+    return out
+
+
+def check_finite_map(Y: Floats) -> None:
+    """Refuse a map that has left the numbers."""
     if not np.isfinite(Y).all():
         msg = (
             "The layout diverged: some coordinates are no longer finite. "
             "Use a smaller learning_rate, or an init of smaller numbers."
         )
         raise ValueError(msg)
-    out = _checked(further, n).copy()
-    _core.local_further(
-        _rows(Y), _checked(near, n), reach, locality, key, iteration, out, n_threads
-    )
-    return out
 
 
 def exact_neighbors(Z: Floats, k: int, n_threads: int = 1) -> tuple[Ints, Floats]:

@@ -1,4 +1,4 @@
-"""How good is a map?"""
+"""Numbers that tell how good a map is."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def silhouette(Y: ArrayLike, labels: ArrayLike, *, n_jobs: int | None = -1) -> f
     >>> round(silhouette([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]), 6)
     0.888545
     """
-    Y = check_array(Y, dtype=np.float32)
+    points = check_array(Y, dtype=np.float32)
     labels = column_or_1d(labels)
-    check_consistent_length(Y, labels)
+    check_consistent_length(points, labels)
     groups, codes = np.unique(labels, return_inverse=True)
     if len(groups) < 2:
         msg = f"silhouette needs at least two groups; got {len(groups)}."
         raise ValueError(msg)
     threads = kernels.thread_count(n_jobs)
-    return float(kernels.silhouette(Y, codes.astype(np.int64), threads).mean())
+    return float(kernels.silhouette(points, codes.astype(np.int64), threads).mean())

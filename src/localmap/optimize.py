@@ -77,4 +77,5 @@ def optimize(
                 step.iteration, descent.Y.copy(), loss
             ):
                 break
+    kernels.check_finite_map(descent.Y)
     return Layout(descent.Y, done)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,9 @@ class Parameters:
         _number("mid_near_ratio", self.mid_near_ratio, 0.0)
         _number("further_ratio", self.further_ratio, 0.0)
         if self.metric not in ROW_METRICS:
-            _refuse("metric", self.metric, f"one of {', '.join(map(repr, ROW_METRICS))}")
+            _refuse(
+                "metric", self.metric, f"one of {', '.join(map(repr, ROW_METRICS))}"
+            )
         _number("proximal_distance", self.proximal_distance, 0.0, above=True)
         if self.near_strength is not None:
             _number("near_strength", self.near_strength, 0.0, also="or None")
@@ -57,7 +59,9 @@ class Parameters:
             if self.n_jobs == 0:
                 _refuse("n_jobs", 0, "a number of threads, or -1 for all cores")
         if self.callback is not None and not callable(self.callback):
-            _refuse("callback", self.callback, "a function of (iteration, Y, loss) or None")
+            _refuse(
+                "callback", self.callback, "a function of (iteration, Y, loss) or None"
+            )
         if not isinstance(self.verbose, (bool, np.bool_, Integral)):
             _refuse("verbose", self.verbose, "True or False")
 
@@ -84,14 +88,14 @@ def random_key(random_state: Any) -> int:
         return int(random_state.randint(2**63, dtype=np.int64))
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
-    return _refuse(
+    _refuse(
         "random_state",
         random_state,
         "None, an integer, a numpy.random.RandomState or a numpy.random.Generator",
     )
 
 
-def _refuse(name: str, value: Any, rule: str) -> Any:
+def _refuse(name: str, value: Any, rule: str) -> NoReturn:
     given = repr(value)
     if len(given) > 60:
         given = f"{given[:57]}..."
@@ -109,7 +113,11 @@ def _right_type(value: Any, rule: str) -> bool:
 
 
 def _integer(
-    name: str, value: Any, low: int | None = None, high: int | None = None, also: str = ""
+    name: str,
+    value: Any,
+    low: int | None = None,
+    high: int | None = None,
+    also: str = "",
 ) -> None:
     rule = "an integer"
     if low is not None:

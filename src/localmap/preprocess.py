@@ -49,17 +49,19 @@ class Preprocessing:
         d = X.shape[1] if self.components is None else self.components.shape[1]
         Z = np.empty((X.shape[0], d), dtype=np.float32)
         for rows in blocks(X):
-            centred = self._centred(X[rows])
+            centred = self.centred(X[rows])
             Z[rows] = centred if self.components is None else centred @ self.components
         return Z
 
-    def _centred(self, block: NDArray[Any]) -> Floats:
+    def centred(self, block: NDArray[Any]) -> Floats:
+        """Normalise, centre and scale rows; no projection."""
         block = _in_metric(block, self.metric)
         if not FLOAT32_UNITS[0] < self.unit < FLOAT32_UNITS[1]:
             block = block.astype(np.float64, copy=False)
         centred = block - self.centre.astype(block.dtype)
         centred *= block.dtype.type(1.0 / self.unit)
-        return centred.astype(np.float32, copy=False)
+        result: Floats = centred.astype(np.float32, copy=False)
+        return result
 
 
 def preprocess(
@@ -88,15 +90,26 @@ def preprocess(
     n, D = X.shape
     if pca_components is None or pca_components >= D:
         return plain.apply(X), plain
-    components = _principal_axes(X, plain, min(pca_components, n))
+    axes = _principal_axes(X, plain, min(pca_components, n))
+    components = np.ascontiguousarray(axes, dtype=np.float32)
     reduced = Preprocessing(metric, centre, unit, components)
     return reduced.apply(X), reduced
 
 
-def principal_components(Z: Floats, n_components: int) -> Floats:
-    """Scores of the first principal components of centred data, signs fixed."""
-    Z = Z - Z.mean(axis=0, dtype=np.float64)
-    return (Z @ _leading(Z.T @ Z, n_components)).astype(np.float32)
+def principal_components(Z: Floats, n_components: int) -> NDArray[np.float64]:
+    """Scores of the first principal components, signs fixed.
+
+    In double precision: for data of integers the result is the same in any unit.
+    """
+    n, d = Z.shape
+    second, mean = np.zeros((d, d)), np.zeros(d)
+    for rows in blocks(Z):
+        block = Z[rows].astype(np.float64)
+        second += block.T @ block
+        mean += block.sum(axis=0) / n
+    covariance = second - n * np.outer(mean, mean)
+    axes = _leading(covariance / np.trace(covariance), n_components)
+    return np.concatenate([(Z[rows] - mean) @ axes for rows in blocks(Z)])
 
 
 def check_finite(X: NDArray[Any]) -> None:
@@ -165,18 +178,20 @@ def _centre_and_unit(X: NDArray[Any], metric: str) -> tuple[NDArray[np.float64],
             + ": there is no structure to map. Check that the right columns were read."
         )
         raise ValueError(msg)
-    unit = 2.0 ** np.clip(np.ceil(np.log2(deviation)) + 1, -1000, 1000)
+    unit = 2.0 ** np.clip(np.ceil(np.log2(deviation)) + 1, -1020, 1020)
     return np.round(centre / unit * CENTRE_GRID) / CENTRE_GRID * unit, float(unit)
 
 
-def _principal_axes(X: NDArray[Any], plain: Preprocessing, k: int) -> Floats:
+def _principal_axes(
+    X: NDArray[Any], plain: Preprocessing, k: int
+) -> NDArray[np.float64]:
     """Principal axes by the cheapest exact route for the shape at hand."""
     n, D = X.shape
-    if D <= max(EXACT_PCA, n) and min(n, D) <= EXACT_PCA:
+    if max(EXACT_PCA, n) >= D and min(n, D) <= EXACT_PCA:
         covariance = np.zeros((D, D))
         mean = np.zeros(D)
         for rows in blocks(X):
-            block = plain._centred(X[rows])  # noqa: SLF001
+            block = plain.centred(X[rows])
             covariance += block.T @ block
             mean += block.sum(axis=0, dtype=np.float64) / n
         # The centre lies on a grid; what is left of the mean goes here.
@@ -188,13 +203,13 @@ def _principal_axes(X: NDArray[Any], plain: Preprocessing, k: int) -> Floats:
         vectors = _leading(centred @ centred.T, min(k, n))
         axes = centred.T @ vectors
     else:
-        from sklearn.utils.extmath import randomized_svd  # noqa: PLC0415
+        from sklearn.utils.extmath import randomized_svd
 
         axes = randomized_svd(centred, k, n_iter=4, random_state=0)[2].T
     return _signed(axes / np.maximum(np.linalg.norm(axes, axis=0), 1e-30))
 
 
-def _leading(symmetric: NDArray[Any], k: int) -> Floats:
+def _leading(symmetric: NDArray[Any], k: int) -> NDArray[np.float64]:
     """Eigenvectors of the k largest eigenvalues, largest first, signs fixed."""
     size = len(symmetric)
     symmetric = symmetric.astype(np.float64, copy=False)
@@ -202,7 +217,7 @@ def _leading(symmetric: NDArray[Any], k: int) -> Floats:
     return _signed(vectors[:, ::-1])
 
 
-def _signed(axes: NDArray[Any]) -> Floats:
+def _signed(axes: NDArray[Any]) -> NDArray[np.float64]:
     """Make the largest entry of each axis positive."""
     largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
-    return np.ascontiguousarray(axes * np.where(largest < 0, -1.0, 1.0), np.float32)
+    return axes * np.where(largest < 0, -1.0, 1.0)

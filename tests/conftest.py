@@ -1,0 +1,40 @@
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from localmap import kernels
+from localmap.neighbors import nearest_neighbors
+from localmap.pairs import PairCounts, Pairs, sample_pairs
+from localmap.preprocess import preprocess
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Data with its pairs and a start of the size maps have."""
+
+    Z: np.ndarray
+    pairs: Pairs
+    Y: np.ndarray
+
+    @property
+    def lists(self):
+        p = self.pairs
+        return [kernels.list_both_ways(q) for q in (p.near, p.mid_near, p.further)]
+
+
+@pytest.fixture(scope="session")
+def digits():
+    return load_digits(return_X_y=True)
+
+
+@pytest.fixture(scope="session")
+def make_problem():
+    def make(n=300, dim=2, seed=0):
+        rng = np.random.default_rng(seed)
+        Z, _ = preprocess(load_digits().data[:n])
+        pairs = sample_pairs(Z, nearest_neighbors(Z, 60), PairCounts(10, 5, 20), seed)
+        return Problem(Z, pairs, (8 * rng.normal(size=(n, dim))).astype(np.float32))
+
+    return make

@@ -1,0 +1,130 @@
+"""The shape of the package: layers, public names, what an import costs."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import localmap
+
+ROOT = Path(__file__).parent.parent
+
+
+def run(code, **kwargs):
+    return subprocess.run(  # noqa: S603
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        **kwargs,
+    ).stdout
+
+
+def test_imports_run_one_way():
+    pytest.importorskip("importlinter", reason="needs the test extra")
+    result = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports")],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "1 kept, 0 broken" in result.stdout
+
+
+def test_public_names():
+    assert set(localmap.__all__) == {"LocalMAP", "PaCMAP", "__version__"}
+    assert all(hasattr(localmap, name) for name in localmap.__all__)
+
+
+def test_only_kernels_opens_the_door_to_compiled_code():
+    importers = {
+        path.name
+        for path in ROOT.glob("src/localmap/*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if (isinstance(node, ast.ImportFrom) and node.module == "localmap._core")
+        or (
+            isinstance(node, (ast.Import, ast.ImportFrom))
+            and any(alias.name.endswith("_core") for alias in node.names)
+        )
+    }
+    assert importers == {"kernels.py"}
+
+
+def test_import_is_light():
+    """Nothing heavy comes in, beyond what scikit-learn itself brings."""
+    heavy = "{'matplotlib', 'pandas', 'pyarrow', 'dask', 'anndata', 'numba', 'torch'}"
+    loaded = run(
+        "import sys, sklearn.base; before = set(sys.modules);"
+        f"import localmap; print(sorted({heavy} & (set(sys.modules) - before)))"
+    )
+    assert loaded.strip() == "[]"
+
+
+def test_import_and_fit_start_no_lasting_threads():
+    code = (
+        "import threading, os, numpy as np, localmap;"
+        "count = lambda: len(os.listdir('/proc/self/task'));"
+        "X = np.random.default_rng(0).normal(size=(3000, 10));"
+        "X.T @ X;"  # NumPy's own threads
+        "fit = lambda: localmap.LocalMAP(n_iters=(5, 5, 5), n_jobs=4).fit(X);"
+        "fit(); before = count(); fit(); print(count() - before)"
+    )
+    if not Path("/proc/self/task").exists():
+        pytest.skip("counts threads through /proc, which this system does not have")
+    assert run(code).strip() == "0"
+
+
+def test_stub_names_every_function_of_the_core():
+    package = Path(localmap.__file__).parent
+    tree = ast.parse((package / "_core.pyi").read_text())
+    stubbed = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    from localmap import _core
+
+    compiled = {n for n in dir(_core) if not n.startswith("_")}
+    assert stubbed == compiled
+    assert (package / "py.typed").exists()
+
+
+def test_every_source_file_is_short():
+    sources = [*ROOT.glob("src/localmap/*.py"), *ROOT.glob("cpp/*")]
+    assert len(sources) > 15
+    long = {p.name: n for p in sources if (n := len(p.read_text().splitlines())) > 400}
+    assert long == {}
+
+
+def test_ctrl_c_stops_a_long_native_call_within_a_second():
+    """The search of 60,000 x 64 takes many seconds; the signal comes after 0.5 s."""
+    code = """
+import signal, threading, time, os, numpy as np
+from localmap import kernels
+Z = np.random.default_rng(0).normal(size=(60_000, 64)).astype(np.float32)
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+start = time.perf_counter()
+try:
+    kernels.exact_neighbors(Z, 60, 2)
+    print("finished")
+except KeyboardInterrupt:
+    print(time.perf_counter() - start)
+"""
+    waited = run(code).strip()
+    assert waited != "finished"
+    assert 0.5 <= float(waited) < 2.0
+
+
+def test_fits_in_threads_equal_fits_in_turn():
+    from concurrent.futures import ThreadPoolExecutor
+
+    rng = np.random.default_rng(0)
+    data = [rng.normal(size=(400 + 50 * i, 8)) for i in range(4)]
+
+    def fit(X):
+        return localmap.LocalMAP(random_state=1, n_iters=(20, 20, 30)).fit_transform(X)
+
+    with ThreadPoolExecutor(4) as pool:
+        for alone, together in zip(map(fit, data), pool.map(fit, data), strict=True):
+            np.testing.assert_array_equal(alone, together)

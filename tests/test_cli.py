@@ -1,0 +1,287 @@
+"""The command as a person types it."""
+
+import inspect
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas", reason="needs the cli extra")
+
+from localmap import LocalMAP, cli, tables  # noqa: E402
+
+QUICK = ["--n-iters", "5", "5", "12", "--quiet"]
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A CSV with ids, numbers, a label and a column of words."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
+    frame.insert(0, "id", [f"cell{i}" for i in range(80)])
+    frame["kind"] = np.where(frame["a"] > 0, "up", "down")
+    frame["note"] = "hello"
+    path = tmp_path / "in.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def run(*arguments):
+    return cli.main([str(a) for a in arguments])
+
+
+def one_line_error(capsys):
+    out, err = capsys.readouterr()
+    lines = [line for line in err.splitlines() if line.startswith("localmap: error:")]
+    assert len(lines) == 1
+    assert "Traceback" not in err
+    assert out == ""
+    return lines[0]
+
+
+def test_demo_writes_a_table_and_a_picture(tmp_path, capsys):
+    assert run("demo", "--out", tmp_path / "new" / "folder", "--quiet") == 0
+    out = capsys.readouterr().out
+    frame = pd.read_csv(tmp_path / "new" / "folder" / "digits.csv")
+    assert list(frame.columns) == ["digit", "localmap_1", "localmap_2"]
+    assert len(frame) == 1797
+    picture = (tmp_path / "new" / "folder" / "digits.png").read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert len(picture) > 20_000
+    for words in ("1797 images", "neighbors", "optimize", "Silhouette", "digits.png"):
+        assert words in out
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+def test_embed_keeps_label_and_id_columns(table, suffix, capsys):
+    output = table.with_name(f"out{suffix}")
+    assert run("embed", table, "-o", output, "--labels", "kind", *QUICK) == 0
+    read = {".csv": pd.read_csv, ".parquet": pd.read_parquet}.get(
+        suffix, lambda p: pd.read_csv(p, sep="\t")
+    )
+    frame = read(output)
+    assert list(frame.columns) == ["id", "kind", "localmap_1", "localmap_2"]
+    assert frame["id"].tolist() == [f"cell{i}" for i in range(80)]
+    out, err = capsys.readouterr()
+    assert "not numeric: note" in err
+    assert "80 rows and 4 numeric columns" in err
+    assert "Silhouette" in out
+
+
+def test_embed_equals_the_estimator(table):
+    output = table.with_name("out.npy")
+    assert run("embed", table, "-o", output, *QUICK, "--random-state", 5) == 0
+    X = pd.read_csv(table)[list("abcd")].to_numpy()
+    expected = LocalMAP(n_iters=(5, 5, 12), random_state=5).fit_transform(X)
+    np.testing.assert_array_equal(np.load(output), expected)
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".parquet", ".npy", ".npz"])
+def test_every_format_is_read_alike(table, suffix):
+    frame = pd.read_csv(table)
+    numbers = frame[list("abcd")].to_numpy()
+    source = table.with_name(f"in2{suffix}")
+    if suffix == ".tsv":
+        frame.to_csv(source, sep="\t", index=False)
+    elif suffix == ".parquet":
+        frame.to_parquet(source)
+    elif suffix == ".npy":
+        np.save(source, numbers)
+    else:
+        np.savez(source, X=numbers, kind=frame["kind"].to_numpy(dtype="U8"))
+    first, second = table.with_name("1.npy"), table.with_name("2.npy")
+    assert run("embed", table, "-o", first, *QUICK) == 0
+    labels = ["--labels", "kind"] if suffix != ".npy" else []
+    assert run("embed", source, "-o", second, *labels, *QUICK) == 0
+    kept = ["--id", "kind"] if suffix == ".npz" else []
+    assert run("embed", source, "-o", table.with_name("3.csv"), *kept, *QUICK) == 0
+    if suffix == ".npz":  # the CSV run embeds "a".."d" as well
+        assert pd.read_csv(table.with_name("3.csv")).columns[0] == "kind"
+    np.testing.assert_array_equal(np.load(first), np.load(second))
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg"])
+def test_embed_draws(table, suffix):
+    plot = table.with_name(f"map{suffix}")
+    args = ["embed", table, "-o", table.with_name("o.csv"), "--plot", plot, *QUICK]
+    assert run(*args, "--labels", "kind") == 0
+    assert plot.stat().st_size > 3000
+
+
+def test_every_parameter_has_an_option(capsys):
+    with pytest.raises(SystemExit) as stop:
+        run("embed", "--help")
+    assert stop.value.code == 0
+    shown = capsys.readouterr().out
+    for name in inspect.signature(LocalMAP).parameters:
+        if name not in ("callback", "verbose"):
+            assert f"--{name.replace('_', '-')}" in shown
+
+
+def test_options_reach_the_estimator(table, monkeypatch):
+    seen = {}
+
+    def fit_transform(self, X):
+        seen.update(self.get_params())
+        self.stage_seconds_, self.n_iter_ = {}, 0
+        return np.zeros((len(X), 2), dtype=np.float32)
+
+    monkeypatch.setattr(LocalMAP, "fit_transform", fit_transform)
+    start = table.with_name("start.npy")
+    np.save(start, np.ones((80, 3)))
+    options = {
+        "n_components": "3", "n_neighbors": "auto", "mid_near_ratio": "0.7",
+        "further_ratio": "1.5", "metric": "cosine", "proximal_distance": "8",
+        "near_strength": "3", "locality": "0.5", "init": str(start),
+        "learning_rate": "0.5", "pca_components": "none", "random_state": "9",
+        "n_jobs": "2",
+    }  # fmt: skip
+    flags = [w for k, v in options.items() for w in (f"--{k.replace('_', '-')}", v)]
+    output = table.with_name("o.npy")
+    assert run("embed", table, "-o", output, *flags, "--n-iters", 1, 2, 3) == 0
+    init = seen.pop("init")
+    assert init.shape == (80, 3)
+    assert seen == {
+        "n_components": 3, "n_neighbors": "auto", "mid_near_ratio": 0.7,
+        "further_ratio": 1.5, "metric": "cosine", "proximal_distance": 8.0,
+        "near_strength": 3.0, "locality": 0.5, "n_iters": [1, 2, 3],
+        "learning_rate": 0.5, "pca_components": None, "random_state": 9, "n_jobs": 2,
+        "callback": None, "verbose": True,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nowhere.csv", "-o", "o.csv"], "no such file: nowhere.csv"),
+        (["{in}", "-o", "{dir}/o.xyz"], "expected one of .csv, .tsv, .parquet, .npy"),
+        (["{in}", "-o", "{dir}/none/o.csv"], "there is no folder"),
+        (["{in}.txt", "-o", "{dir}/o.csv"], "expected one of .csv"),
+        (["{in}", "-o", "{dir}/o.csv", "--labels", "colour"], "no column 'colour'"),
+        (["{in}", "-o", "{dir}/o.csv", "--plot", "{dir}/o.xyz"], "expected .png"),
+        (["{in}", "-o", "{dir}/o.csv", "--metric", "l3"], "metric must be one of"),
+        (["{in}", "-o", "{dir}/o.csv", "--n-neighbors", "0"], "n_neighbors must be"),
+        (["{in}", "-o", "{dir}/o.csv", "--n-neighbors", "many"], "--n-neighbors"),
+        (["{in}", "-o", "{dir}/o.csv", "--init", "{in}"], "init must have one row"),
+        (["{in}", "-o", "{dir}/o.csv", "--colour"], "unrecognized arguments"),
+        (["{in}"], "required: -o"),
+        (["{dir}", "-o", "{dir}/o.csv"], "expected one of"),
+    ],
+)
+def test_bad_arguments_are_one_clear_line(table, arguments, words, capsys):
+    filled = [a.format(**{"in": table, "dir": table.parent}) for a in arguments]
+    try:
+        status = run("embed", *filled)
+    except SystemExit as stop:
+        status = stop.code
+    assert status != 0
+    assert words in one_line_error(capsys)
+    assert {p.name for p in table.parent.iterdir()} == {"in.csv"}
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (b"a,b\n", "has no rows"),
+        (b"name\nx\ny\n", "no numeric column"),
+        (b"a,b\n1,2\n3,\n5,6\n", "NaN, first at row 1, column 1"),
+        (b"a,b\n1,2\n1,2\n", "All rows of X are equal"),
+        (b"a,b\n1,2,3\n1\n1,2,3,4,5\n", "cannot read"),
+        (b"\xff\xfe\x00\x01", "cannot read"),
+    ],
+)
+def test_bad_tables_are_one_clear_line(tmp_path, content, words, capsys):
+    path = tmp_path / "bad.csv"
+    path.write_bytes(content)
+    assert run("embed", path, "-o", tmp_path / "o.csv", "--quiet") != 0
+    assert words in one_line_error(capsys)
+    assert {p.name for p in tmp_path.iterdir()} == {"bad.csv"}
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet"])
+def test_damaged_files_are_one_clear_line(tmp_path, suffix, capsys):
+    path = tmp_path / f"bad{suffix}"
+    path.write_bytes(b"these are not the bytes you are looking for")
+    assert run("embed", path, "-o", tmp_path / "o.csv", "--quiet") != 0
+    assert "cannot read" in one_line_error(capsys)
+
+
+def test_a_pickle_is_never_opened(tmp_path, capsys):
+    path = tmp_path / "objects.npy"
+    np.save(path, np.array([{"a": 1}, None]), allow_pickle=True)
+    assert run("embed", path, "-o", tmp_path / "o.csv", "--quiet") != 0
+    assert "cannot read" in one_line_error(capsys)
+
+
+def test_an_output_is_whole_or_not_there(tmp_path, monkeypatch):
+    path = tmp_path / "o.csv"
+    path.write_text("old")
+
+    def full_disk(self, aside, **_):
+        aside.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", full_disk)
+    with pytest.raises(tables.TableError, match="No space left on device"):
+        tables.write(path, np.zeros((3, 2), np.float32), pd.DataFrame(index=range(3)))
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.filterwarnings("default")
+def test_small_data_is_warned_about_in_one_line(tmp_path, capsys):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(9, 3)))
+    assert run("embed", tmp_path / "x.npy", "-o", tmp_path / "o.csv", *QUICK) == 0
+    err = capsys.readouterr().err.splitlines()
+    assert len([line for line in err if "9 samples cannot give" in line]) == 1
+
+
+def test_progress_goes_to_stderr_and_the_module_runs(table):
+    result = subprocess.run(  # noqa: S603
+        [
+            sys.executable,
+            "-m",
+            "localmap",
+            "embed",
+            table,
+            "-o",
+            table.with_name("o.tsv"),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "450/450" in result.stderr
+    assert "450/450" not in result.stdout
+    assert result.stdout.startswith("450 iterations in")
+
+
+def test_ctrl_c_ends_the_command_with_nothing_half_written(tmp_path):
+    X = np.random.default_rng(0).normal(size=(20_000, 20))
+    np.save(tmp_path / "x.npy", X)
+    process = subprocess.Popen(  # noqa: S603
+        [sys.executable, "-m", "localmap", "embed", tmp_path / "x.npy",
+         "-o", tmp_path / "o.csv", "--n-iters", "100", "100", "100000"],
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    shown = ""
+    while "local" not in shown:  # phase 3 has begun
+        shown += os.read(process.stderr.fileno(), 200).decode()
+    start = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    rest = process.communicate(timeout=20)[1]
+    assert time.monotonic() - start < 5
+    assert process.returncode == 130
+    assert "interrupted; nothing was written" in rest
+    assert [p.name for p in tmp_path.iterdir()] == ["x.npy"]
+
+
+def test_no_command_prints_help(capsys):
+    assert run() == 0
+    assert "demo" in capsys.readouterr().out

@@ -1,0 +1,189 @@
+"""Compiled forces and Adam against the reference, and the laws they obey."""
+
+import numpy as np
+import pytest
+
+from localmap import _core, _reference, kernels
+from localmap.kernels import Weights
+
+PACMAP = Weights(2.0, 700.0, 1.0)
+LOCAL = Weights(1.0, 0.0, 1.0, near_plain=0.0, near_local=5.0)
+MIXED = Weights(3.0, 3.0, 1.5, near_plain=0.4, near_local=3.0)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 5, 64])
+@pytest.mark.parametrize("weights", [PACMAP, LOCAL, MIXED])
+def test_forces_equal_the_reference(make_problem, dim, weights):
+    problem = make_problem(dim=dim)
+    gradient, loss = kernels.forces(problem.Y, *problem.lists, weights)
+    p = problem.pairs
+    expected, expected_loss = _reference.forces(
+        problem.Y, p.near, p.mid_near, p.further, weights
+    )
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(gradient, expected, atol=1e-5 * scale)
+    assert loss == pytest.approx(expected_loss, rel=1e-5)
+
+
+def test_two_points_by_hand():
+    # Two points 3 apart, a near pair both ways: t = 10, so each direction pulls with
+    # 20 / 20^2 * 3 = 0.15, and the two directions make 0.30.
+    Y = np.array([[0.0, 0.0], [3.0, 0.0]], dtype=np.float32)
+    near = kernels.list_both_ways(np.array([[1], [0]], dtype=np.int32))
+    none = kernels.list_both_ways(np.empty((2, 0), dtype=np.int32))
+    gradient, loss = kernels.forces(Y, near, none, none, Weights(1.0, 0.0, 1.0))
+    np.testing.assert_allclose(gradient, [[-0.3, 0.0], [0.3, 0.0]], rtol=1e-6)
+    assert loss == pytest.approx(2 * 10 / 20)
+    # LocalMAP multiplies by 5 / sqrt(10); as a further pair: -2 / 11^2 * 3, twice.
+    local, _ = kernels.forces(Y, near, none, none, LOCAL)
+    np.testing.assert_allclose(local[0, 0], -0.3 * 5 / np.sqrt(10), rtol=1e-6)
+    repelled, loss = kernels.forces(Y, none, none, near, Weights(1.0, 0.0, 1.0))
+    np.testing.assert_allclose(repelled[1, 0], -2 * 3 * 2 / 121, rtol=1e-6)
+    assert loss == pytest.approx(2 / 11)
+
+
+@pytest.mark.parametrize(
+    "weights", [Weights(2.0, 0, 0), Weights(0, 900.0, 0), Weights(0, 0, 1.0), PACMAP]
+)
+def test_pacmap_forces_are_the_derivative_of_its_loss(make_problem, weights):
+    """Finite differences of PaCMAP's loss, one kind of pair at a time.
+
+    The published code (and the table of forces) is twice the derivative with respect
+    to the squared distance, that is the exact derivative with respect to Y.
+    """
+    problem = make_problem(n=40 + 60)
+    p = problem.pairs
+    Y = problem.Y.astype(np.float64)
+    gradient, _ = _reference.forces(Y, p.near, p.mid_near, p.further, weights)
+    step = 1e-5
+    for i, a in [(0, 0), (7, 1), (33, 0), (99, 1)]:
+        ahead, behind = Y.copy(), Y.copy()
+        ahead[i, a] += step
+        behind[i, a] -= step
+        slope = (
+            _reference.forces(ahead, p.near, p.mid_near, p.further, weights)[1]
+            - _reference.forces(behind, p.near, p.mid_near, p.further, weights)[1]
+        ) / (2 * step)
+        assert gradient[i, a] == pytest.approx(slope, rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize("distance", [0.5, 2.0, 3.5, 10.0, 40.0])
+def test_the_local_near_force_is_a_weight_and_never_repels(distance):
+    """Fails if someone differentiates d_adj sqrt(t) / (2 (10 + t)) instead.
+
+    That derivative is proportional to (10 - t) / (sqrt(t) (10 + t)^2): it changes sign
+    at t = 10, so a near pair more than 3 apart would be pushed further apart.
+    """
+    Y = np.array([[0.0, 0.0], [distance, 0.0]], dtype=np.float32)
+    near = kernels.list_both_ways(np.array([[1], [0]], dtype=np.int32))
+    none = kernels.list_both_ways(np.empty((2, 0), dtype=np.int32))
+    plain, _ = kernels.forces(Y, near, none, none, Weights(1.0, 0.0, 1.0))
+    local, _ = kernels.forces(Y, near, none, none, LOCAL)
+    t = distance**2 + 1
+    assert plain[1, 0] > 0
+    assert local[1, 0] == pytest.approx(plain[1, 0] * 5 / np.sqrt(t), rel=1e-5)
+
+
+@pytest.mark.parametrize("dim", [2, 3, 4])
+@pytest.mark.parametrize("weights", [PACMAP, LOCAL])
+def test_forces_sum_to_zero_and_follow_the_map(make_problem, dim, weights):
+    problem = make_problem(dim=dim)
+    gradient, loss = kernels.forces(problem.Y, *problem.lists, weights)
+    scale = np.abs(gradient).max()
+    np.testing.assert_allclose(gradient.sum(axis=0), 0, atol=1e-4 * scale)
+
+    moved, _ = kernels.forces(problem.Y + np.float32(3), *problem.lists, weights)
+    np.testing.assert_allclose(moved, gradient, atol=1e-4 * scale)
+
+    turn = np.linalg.qr(np.random.default_rng(1).normal(size=(dim, dim)))[0]
+    turned, turned_loss = kernels.forces(
+        (problem.Y @ turn).astype(np.float32), *problem.lists, weights
+    )
+    np.testing.assert_allclose(turned, gradient @ turn, atol=1e-4 * scale)
+    assert turned_loss == pytest.approx(loss, rel=1e-5)
+
+
+@pytest.mark.parametrize("dim", [2, 3, 7])
+def test_steps_equal_reference_adam(make_problem, dim):
+    problem = make_problem(dim=dim)
+    p = problem.pairs
+    descent = kernels.Descent(problem.Y, learning_rate=0.7)
+    Y = problem.Y.astype(np.float64)
+    m, v = np.zeros_like(Y), np.zeros_like(Y)
+    for step in range(1, 6):
+        loss = descent.step(*problem.lists, MIXED, with_loss=True)
+        gradient, expected_loss = _reference.forces(
+            Y, p.near, p.mid_near, p.further, MIXED
+        )
+        Y, m, v = _reference.adam_step(Y, gradient, m, v, step, learning_rate=0.7)
+        assert loss == pytest.approx(expected_loss, rel=1e-5)
+    np.testing.assert_allclose(descent.Y, Y, atol=1e-5 * np.abs(Y).max())
+
+
+def test_loss_is_nan_unless_asked_for(make_problem):
+    problem = make_problem()
+    assert np.isnan(kernels.Descent(problem.Y, 1.0).step(*problem.lists, PACMAP))
+
+
+@pytest.mark.parametrize("dim", [2, 3, 5])
+def test_same_bits_on_any_number_of_threads(make_problem, dim, monkeypatch):
+    monkeypatch.setattr(kernels, "PAIRS_PER_THREAD", 1)  # small data, all threads
+    problem = make_problem(n=1700, dim=dim)
+
+    def run(threads):
+        descent = kernels.Descent(problem.Y, 1.0, threads)
+        lists = [
+            kernels.list_both_ways(p, threads)
+            for p in (problem.pairs.near, problem.pairs.mid_near, problem.pairs.further)
+        ]
+        losses = [descent.step(*lists, MIXED, with_loss=True) for _ in range(5)]
+        redrawn = kernels.local_further(
+            descent.Y, problem.pairs.near, problem.pairs.further, 10, 0.7, 5, 9, threads
+        )
+        near = kernels.exact_neighbors(problem.Z, 20, threads)
+        rest = [
+            kernels.mid_near(problem.Z, 5, 3, threads),
+            kernels.further(problem.pairs.near, 20, 3, threads),
+        ]
+        return [descent.Y, np.array(losses), redrawn, *near, *rest]
+
+    one = run(1)
+    for threads in (2, 4):
+        for alone, together in zip(one, run(threads), strict=True):
+            np.testing.assert_array_equal(alone, together)
+
+
+def test_lists_hold_each_pair_at_both_points():
+    pairs = np.array([[1, 2], [2, 3], [0, 1], [1, 0]], dtype=np.int32)
+    lists = kernels.list_both_ways(pairs)
+    rows = [
+        lists.partners[lists.starts[i] : lists.starts[i + 1]].tolist() for i in range(4)
+    ]
+    assert rows == [[1, 2, 2, 3], [2, 3, 0, 2, 3], [0, 1, 0, 1], [1, 0, 1]]
+
+
+@pytest.mark.parametrize("bad", [-1, 4, 2**31 - 1])
+def test_pairs_out_of_range_never_reach_native_code(bad):
+    pairs = np.array([[1], [0], [1], [bad]], dtype=np.int32)
+    with pytest.raises(ValueError, match="rows from 0 to 3"):
+        kernels.list_both_ways(pairs)
+    with pytest.raises(ValueError, match="rows from 0 to 3"):
+        kernels.further(pairs, 1, 0)
+
+
+def test_lists_of_another_map_are_refused(make_problem):
+    problem = make_problem()
+    with pytest.raises(ValueError, match="pairs are of 300 points, the map has 299"):
+        kernels.forces(problem.Y[:-1], *problem.lists, PACMAP)
+
+
+def test_the_core_names_its_instruction_set():
+    assert _core.instruction_set() in {"baseline", "avx2"}
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "threads"), [(None, 1), (1, 1), (3, 3), (-10_000, 1)]
+)
+def test_thread_count(n_jobs, threads):
+    assert kernels.thread_count(n_jobs) == threads
+    assert kernels.thread_count(-1) >= 1

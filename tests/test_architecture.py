@@ -25,7 +25,7 @@ def run(code, **kwargs):
 
 def test_imports_run_one_way():
     pytest.importorskip("importlinter", reason="needs the test extra")
-    result = subprocess.run(
+    result = subprocess.run(  # noqa: S603
         [Path(sys.executable).with_name("lint-imports")],
         capture_output=True,
         text=True,

@@ -91,7 +91,7 @@ def embed(arguments: argparse.Namespace) -> None:
         settings["init"] = tables.read(settings["init"]).X
     model = LocalMAP(**settings, verbose=not arguments.quiet)
     rows, columns = table.X.shape
-    kept = f", kept {_names(table.kept.columns)}" if table.kept.shape[1] else ""
+    kept = f", kept {_names(list(table.kept.columns))}" if table.kept.shape[1] else ""
     _say(
         f"Read {rows} rows and {columns} numeric columns from {arguments.input}{kept}."
     )

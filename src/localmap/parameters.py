@@ -88,19 +88,22 @@ def random_key(random_state: Any) -> int:
         return int(random_state.randint(2**63, dtype=np.int64))
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
-    _refuse(
-        "random_state",
-        random_state,
-        "None, an integer, a numpy.random.RandomState or a numpy.random.Generator",
-    )
+    rule = "None, an integer, a numpy.random.RandomState or a numpy.random.Generator"
+    name = "random_state"
+    raise _refusal(name, random_state, rule)
 
 
 def _refuse(name: str, value: Any, rule: str) -> NoReturn:
+    raise _refusal(name, value, rule)
+
+
+def _refusal(name: str, value: Any, rule: str) -> ValueError | TypeError:
+    """Say what was given and the rule."""
     given = repr(value)
     if len(given) > 60:
         given = f"{given[:57]}..."
     msg = f"{name} must be {rule}; got {given} ({type(value).__name__})."
-    raise (ValueError if _right_type(value, rule) else TypeError)(msg)
+    return (ValueError if _right_type(value, rule) else TypeError)(msg)
 
 
 def _right_type(value: Any, rule: str) -> bool:
@@ -125,7 +128,8 @@ def _integer(
     rule = f"{rule} {also}".strip()
     if not isinstance(value, Integral) or isinstance(value, (bool, np.bool_)):
         _refuse(name, value, rule)
-    if (low is not None and value < low) or (high is not None and value > high):
+    number = int(value)
+    if (low is not None and number < low) or (high is not None and number > high):
         _refuse(name, value, rule)
 
 
@@ -145,7 +149,9 @@ def _number(
     rule = f"{rule} {also}".strip()
     if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
         _refuse(name, value, rule)
-    if not (low <= value <= high and math.isfinite(value)) or (above and value == low):
+    number = float(value)
+    inside = math.isfinite(number) and low <= number <= high
+    if not inside or (above and number == low):
         _refuse(name, value, rule)
 
 

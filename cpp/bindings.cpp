@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "cells.hpp"
 #include "isa.hpp"
 #include "knn.hpp"
 #include "local_further.hpp"
@@ -171,12 +172,28 @@ NB_MODULE(_core, module) {
 
     module.def(
         "exact_neighbors",
-        [](Matrix<const float> Z, Matrix<std::int32_t> indices, Matrix<float> distances,
-           int threads) {
+        [](Matrix<const float> Z, Vector<const std::int32_t> queries,
+           Matrix<std::int32_t> indices, Matrix<float> distances, int threads) {
             exact_neighbors(Z.data(), static_cast<std::int64_t>(Z.shape(0)),
-                            static_cast<std::int64_t>(Z.shape(1)),
+                            static_cast<std::int64_t>(Z.shape(1)), queries.data(),
+                            static_cast<std::int64_t>(queries.shape(0)),
                             static_cast<std::int64_t>(indices.shape(1)), indices.data(),
                             distances.data(), threads, signalled);
+        },
+        Release());
+
+    module.def(
+        "cell_neighbors",
+        [](Matrix<const float> Z, std::int64_t cells, Vector<const std::int32_t> sample,
+           Matrix<const std::int32_t> truth, double recall, Matrix<std::int32_t> indices,
+           Matrix<float> distances, int threads) {
+            return cell_neighbors(
+                Z.data(), static_cast<std::int64_t>(Z.shape(0)),
+                static_cast<std::int64_t>(Z.shape(1)),
+                static_cast<std::int64_t>(indices.shape(1)), cells, sample.data(),
+                static_cast<std::int64_t>(sample.shape(0)), truth.data(),
+                static_cast<std::int64_t>(truth.shape(1)), recall, indices.data(),
+                distances.data(), threads, signalled);
         },
         Release());
 

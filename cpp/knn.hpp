@@ -1,10 +1,14 @@
 // Nearest neighbours by blocks of scores, fused with the selection of the best.
+//
+// The same few pieces serve the exact search (all rows against all panels), the choice
+// of cells (rows against panels of centroids) and the search in cells (cells.hpp).
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "isa.hpp"
@@ -12,37 +16,47 @@
 
 namespace localmap {
 
+constexpr std::int32_t kNoRow = -1;
+
 // Points in panels of sixteen, axis by axis, as `scores` reads them.
 class Panels {
 public:
-    // `order` lists the rows of Z to pack, or null for all rows as they stand.
-    Panels(const float* Z, std::int64_t d, const std::int32_t* order, std::int64_t count)
-        : d_(d), count_((count + kPanel - 1) / kPanel),
-          data_(static_cast<std::size_t>(count_ * size())) {
-        for (std::int64_t p = 0; p < count_; ++p) {
-            float* panel = data_.data() + p * size();
-            for (std::int64_t lane = 0; lane < kPanel; ++lane) {
-                const std::int64_t place = p * kPanel + lane;
-                if (place >= count) {  // filled up with points no query can reach
-                    panel[lane] = -std::numeric_limits<float>::infinity();
-                    continue;
-                }
-                const float* x = Z + (order ? order[place] : place) * d;
-                double norm = 0.0;
-                for (std::int64_t k = 0; k < d; ++k) {
-                    norm += double(x[k]) * double(x[k]);
-                    panel[(k + 1) * kPanel + lane] = x[k];
-                }
-                panel[lane] = static_cast<float>(-norm / 2.0);
-            }
-        }
+    // `rows` names the row of Z at each place, kNoRow where a panel is filled up.
+    Panels(const float* Z, std::int64_t d, std::vector<std::int32_t> rows, int threads,
+           Poll poll)
+        : d_(d), rows_(std::move(rows)) {
+        rows_.resize((rows_.size() + kPanel - 1) / kPanel * kPanel, kNoRow);
+        data_.resize(static_cast<std::size_t>(count() * size()));
+        parallel_for(count(), 64, threads, poll,
+                     [&](std::int64_t begin, std::int64_t end, int) {
+                         for (std::int64_t p = begin; p < end; ++p) pack(Z, p);
+                     });
     }
-    std::int64_t count() const { return count_; }
+    std::int64_t count() const { return static_cast<std::int64_t>(rows_.size()) / kPanel; }
     const float* panel(std::int64_t p) const { return data_.data() + p * size(); }
+    const std::int32_t* rows(std::int64_t p) const { return rows_.data() + p * kPanel; }
 
 private:
     std::int64_t size() const { return (d_ + 1) * kPanel; }
-    std::int64_t d_, count_;
+    void pack(const float* Z, std::int64_t p) {
+        float* panel = data_.data() + p * size();
+        for (int lane = 0; lane < kPanel; ++lane) {
+            const std::int32_t row = rows(p)[lane];
+            if (row == kNoRow) {  // a score that no threshold lets through
+                panel[lane] = -std::numeric_limits<float>::infinity();
+                continue;
+            }
+            const float* x = Z + row * d_;
+            double norm = 0.0;
+            for (std::int64_t k = 0; k < d_; ++k) {
+                norm += double(x[k]) * double(x[k]);
+                panel[(k + 1) * kPanel + lane] = x[k];
+            }
+            panel[lane] = static_cast<float>(-norm / 2.0);
+        }
+    }
+    std::int64_t d_;
+    std::vector<std::int32_t> rows_;
     std::vector<float> data_;
 };
 
@@ -51,107 +65,163 @@ struct Candidate {
     std::int32_t row;
 };
 
-inline bool better(const Candidate& a, const Candidate& b) {
-    return a.score > b.score || (a.score == b.score && a.row < b.row);
-}
-
-// The best `keep` candidates of one query: collected loosely, cut when full.
+// The best `keep` candidates of each of some queries: collected loosely, cut when full.
 class Best {
 public:
-    void reset(std::int64_t keep) {
+    void reset(std::int64_t queries, std::int64_t keep) {
         keep_ = static_cast<std::size_t>(keep);
-        found_.clear();
-        found_.reserve(2 * keep_ + kPanel);
-        threshold_ = -std::numeric_limits<float>::infinity();
+        room_ = 2 * keep_ + kPanel;
+        found_.resize(static_cast<std::size_t>(queries) * room_);
+        count_.assign(static_cast<std::size_t>(queries), 0);
+        threshold_.assign(static_cast<std::size_t>(queries),
+                          -std::numeric_limits<float>::infinity());
     }
-    float threshold() const { return threshold_; }
-    void add(Candidate candidate) {
-        found_.push_back(candidate);
-        if (found_.size() >= 2 * keep_ + kPanel) cut();
+    float threshold(std::size_t query) const { return threshold_[query]; }
+    void add(std::size_t query, Candidate candidate) {
+        found_[query * room_ + count_[query]++] = candidate;
+        if (count_[query] == room_) cut(query);
     }
-    // The best so far, in no order.
-    std::vector<Candidate>& cut() {
-        if (found_.size() > keep_) {
-            std::nth_element(found_.begin(), found_.begin() + std::ptrdiff_t(keep_) - 1,
-                             found_.end(), better);
-            found_.resize(keep_);
-            threshold_ = found_[keep_ - 1].score;
+    // Keep the best; they come first, in no order. Returns how many there are.
+    std::size_t cut(std::size_t query) {
+        Candidate* mine = of(query);
+        if (count_[query] > keep_) {
+            std::nth_element(mine, mine + keep_ - 1, mine + count_[query], better);
+            count_[query] = keep_;
+            threshold_[query] = mine[keep_ - 1].score;
         }
-        return found_;
+        return count_[query];
+    }
+    Candidate* of(std::size_t query) { return found_.data() + query * room_; }
+    static bool better(const Candidate& a, const Candidate& b) {
+        return a.score > b.score || (a.score == b.score && a.row < b.row);
     }
 
 private:
-    std::size_t keep_ = 0;
+    std::size_t keep_ = 0, room_ = 0;
     std::vector<Candidate> found_;
-    float threshold_ = 0.0f;
+    std::vector<std::size_t> count_;
+    std::vector<float> threshold_;
+};
+
+// Up to six queries side by side, as `scores` reads them, with their places in a Best.
+class Block {
+public:
+    explicit Block(std::int64_t d) : d_(d), packed_(static_cast<std::size_t>(d * kQueries)) {}
+    void clear() { count_ = 0; }
+    bool full() const { return count_ == kQueries; }
+    bool empty() const { return count_ == 0; }
+    // `row` is the row of the data that the query is, which it does not find; or kNoRow.
+    void add(const float* query, std::int32_t row, std::size_t place) {
+        for (std::int64_t k = 0; k < d_; ++k)
+            packed_[static_cast<std::size_t>(k * kQueries + count_)] = query[k];
+        row_[count_] = row;
+        place_[count_++] = place;
+    }
+    // Offer the points of panels [first, last) to the queries.
+    void scan(const Panels& panels, std::int64_t first, std::int64_t last,
+              Best& best) const {
+        float score[kQueries * kPanel], thresholds[kQueries];
+        std::uint32_t above[kQueries];
+        for (int q = count_; q < kQueries; ++q)
+            thresholds[q] = std::numeric_limits<float>::infinity();
+        for (std::int64_t p = first; p < last; ++p) {
+            for (int q = 0; q < count_; ++q) thresholds[q] = best.threshold(place_[q]);
+            rows().scores(packed_.data(), panels.panel(p), d_, thresholds, score, above);
+            for (int q = 0; q < count_; ++q)
+                for (std::uint32_t bits = above[q]; bits != 0; bits &= bits - 1) {
+                    const int lane = __builtin_ctz(bits);
+                    const std::int32_t found = panels.rows(p)[lane];
+                    if (found != row_[q])
+                        best.add(place_[q], {score[q * kPanel + lane], found});
+                }
+        }
+    }
+
+private:
+    std::int64_t d_;
+    int count_ = 0;
+    std::vector<float> packed_;
+    std::int32_t row_[kQueries] = {};
+    std::size_t place_[kQueries] = {};
 };
 
 // Scores are float: this many more than asked for are kept for the exact distances.
 constexpr std::int64_t kSpare = 8;
 
-// Sort candidates by exact distance, then by row, and write the first k.
-inline void write_nearest(const float* Z, std::int64_t d, std::int64_t query,
-                          std::vector<Candidate>& found, std::int64_t k,
-                          std::vector<std::pair<double, std::int32_t>>& exact,
-                          std::int32_t* indices, float* distances) {
-    exact.clear();
-    for (const Candidate& candidate : found)
-        exact.emplace_back(
-            rows().squared_distance(Z + query * d, Z + candidate.row * d, d),
-            candidate.row);
-    std::sort(exact.begin(), exact.end());
-    for (std::int64_t s = 0; s < k; ++s) {
-        indices[s] = exact[static_cast<std::size_t>(s)].second;
-        distances[s] =
-            static_cast<float>(std::sqrt(exact[static_cast<std::size_t>(s)].first));
+// Sorts candidates by exact distance, then by row, and writes the first k.
+class Exact {
+public:
+    void write(const float* Z, std::int64_t d, const float* query, const Candidate* found,
+               std::size_t count, std::int64_t k, std::int32_t* indices,
+               float* distances) {
+        sorted_.clear();
+        for (std::size_t c = 0; c < count; ++c)
+            sorted_.emplace_back(
+                rows().squared_distance(query, Z + found[c].row * d, d), found[c].row);
+        std::sort(sorted_.begin(), sorted_.end());
+        for (std::int64_t s = 0; s < k; ++s) {
+            const bool there = static_cast<std::size_t>(s) < sorted_.size();
+            const auto at = static_cast<std::size_t>(there ? s : 0);
+            indices[s] = there ? sorted_[at].second : kNoRow;
+            distances[s] = there ? static_cast<float>(std::sqrt(sorted_[at].first))
+                                 : std::numeric_limits<float>::infinity();
+        }
     }
+
+private:
+    std::vector<std::pair<double, std::int32_t>> sorted_;
+};
+
+inline std::vector<std::int32_t> all_rows(std::int64_t n) {
+    std::vector<std::int32_t> rows(static_cast<std::size_t>(n));
+    for (std::int64_t i = 0; i < n; ++i)
+        rows[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(i);
+    return rows;
 }
 
-// The k nearest other rows of each row, by comparing all rows with all rows.
-inline void exact_neighbors(const float* Z, std::int64_t n, std::int64_t d, std::int64_t k,
-                            std::int32_t* indices, float* distances, int threads,
-                            Poll poll) {
-    constexpr std::int64_t kTile = 32 * kQueries;  // queries that share a run of panels
-    // A run of panels that stays in the second-level cache.
-    const std::int64_t run = std::max<std::int64_t>(1, 160 * 1024 / (4 * kPanel * (d + 1)));
+// Panels that stay in the second-level cache while queries pass over them.
+inline std::int64_t panels_in_cache(std::int64_t d) {
+    return std::max<std::int64_t>(1, 160 * 1024 / (4 * kPanel * (d + 1)));
+}
+
+// Compare `count` queries with all panels and leave each query's best in `best`.
+// `query(q)` is the q-th query's numbers, `self(q)` the row that it is, or kNoRow.
+template <class Query, class Self>
+void scan_all(const Panels& panels, std::int64_t d, std::int64_t count, Query query,
+              Self self, Best& best) {
+    std::vector<Block> blocks;
+    for (std::int64_t q = 0; q < count; ++q) {
+        if (blocks.empty() || blocks.back().full()) blocks.emplace_back(d);
+        blocks.back().add(query(q), self(q), static_cast<std::size_t>(q));
+    }
+    const std::int64_t run = panels_in_cache(d);
+    for (std::int64_t first = 0; first < panels.count(); first += run)
+        for (const Block& block : blocks)
+            block.scan(panels, first, std::min(panels.count(), first + run), best);
+}
+
+constexpr std::int64_t kTile = 32 * kQueries;  // queries that share a run of panels
+
+// The k nearest other rows of each of `queries` rows, by comparing with all rows.
+inline void exact_neighbors(const float* Z, std::int64_t n, std::int64_t d,
+                            const std::int32_t* queries, std::int64_t count,
+                            std::int64_t k, std::int32_t* indices, float* distances,
+                            int threads, Poll poll) {
     const std::int64_t keep = std::min(n - 1, k + kSpare);
-    const Panels panels(Z, d, nullptr, n);
-    parallel_for(n, kTile, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
-        const std::int64_t blocks = (end - begin + kQueries - 1) / kQueries;
-        std::vector<float> packed(static_cast<std::size_t>(blocks * d * kQueries));
-        std::vector<Best> best(static_cast<std::size_t>(blocks * kQueries));
-        std::vector<std::pair<double, std::int32_t>> exact;
-        for (std::int64_t q = 0; q < blocks * kQueries; ++q) {
-            const float* query = Z + std::min(begin + q, end - 1) * d;
-            float* to = packed.data() + (q / kQueries) * d * kQueries + q % kQueries;
-            for (std::int64_t a = 0; a < d; ++a) to[a * kQueries] = query[a];
-            best[static_cast<std::size_t>(q)].reset(keep);
+    const Panels panels(Z, d, all_rows(n), threads, poll);
+    parallel_for(count, kTile, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
+        Best best;
+        Exact exact;
+        best.reset(end - begin, keep);
+        scan_all(
+            panels, d, end - begin, [&](std::int64_t q) { return Z + queries[begin + q] * d; },
+            [&](std::int64_t q) { return queries[begin + q]; }, best);
+        for (std::int64_t q = begin; q < end; ++q) {
+            const auto place = static_cast<std::size_t>(q - begin);
+            const std::size_t found = best.cut(place);
+            exact.write(Z, d, Z + queries[q] * d, best.of(place), found, k, indices + q * k,
+                        distances + q * k);
         }
-        float score[kQueries * kPanel], thresholds[kQueries];
-        std::uint32_t above[kQueries];
-        for (std::int64_t first = 0; first < panels.count(); first += run) {
-            const std::int64_t last = std::min(panels.count(), first + run);
-            for (std::int64_t b = 0; b < blocks; ++b) {
-                Best* mine = best.data() + b * kQueries;
-                const std::int64_t row = begin + b * kQueries;
-                for (std::int64_t p = first; p < last; ++p) {
-                    for (int q = 0; q < kQueries; ++q) thresholds[q] = mine[q].threshold();
-                    rows().scores(packed.data() + b * d * kQueries, panels.panel(p), d,
-                                  thresholds, score, above);
-                    for (int q = 0; q < kQueries; ++q)
-                        for (std::uint32_t bits = above[q]; bits != 0; bits &= bits - 1) {
-                            const int lane = __builtin_ctz(bits);
-                            const std::int64_t j = p * kPanel + lane;
-                            if (j != row + q)
-                                mine[q].add({score[q * kPanel + lane],
-                                             static_cast<std::int32_t>(j)});
-                        }
-                }
-            }
-        }
-        for (std::int64_t i = begin; i < end; ++i)
-            write_nearest(Z, d, i, best[static_cast<std::size_t>(i - begin)].cut(), k, exact,
-                          indices + i * k, distances + i * k);
     });
 }
 

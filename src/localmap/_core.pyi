@@ -63,10 +63,21 @@ def local_further(
 ) -> None: ...
 def exact_neighbors(
     Z: NDArray[np.float32],
+    queries: NDArray[np.int32],
     indices: NDArray[np.int32],
     distances: NDArray[np.float32],
     threads: int,
 ) -> None: ...
+def cell_neighbors(
+    Z: NDArray[np.float32],
+    cells: int,
+    sample: NDArray[np.int32],
+    truth: NDArray[np.int32],
+    recall: float,
+    indices: NDArray[np.int32],
+    distances: NDArray[np.float32],
+    threads: int,
+) -> int: ...
 def silhouette(
     axes: NDArray[np.float32],
     starts: NDArray[np.int64],

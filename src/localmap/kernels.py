@@ -70,22 +70,15 @@ def thread_count(n_jobs: int | None) -> int:
     return max(1, available + 1 + n_jobs)
 
 
-def _checked(pairs: Ints, n: int, k: int | None = None) -> Ints:
+def _checked(pairs: Ints, n: int, rows: int | None = None) -> Ints:
     """Return partners as the core reads them; refuse what would read out of bounds."""
     pairs = np.ascontiguousarray(pairs, dtype=np.int32)
-    if (
-        pairs.ndim != 2
-        or pairs.shape[0] != n
-        or (k is not None and pairs.shape[1] != k)
-    ):
-        msg = (
-            f"pairs must have one row for each of {n} points; got shape {pairs.shape}."
-        )
+    rows = n if rows is None else rows
+    if pairs.ndim != 2 or pairs.shape[0] != rows:
+        msg = f"pairs must have one row for each of {rows} points; got {pairs.shape}."
         raise ValueError(msg)
     if pairs.size and (pairs.min() < 0 or pairs.max() >= n):
-        msg = (
-            f"pairs must name rows from 0 to {n - 1}; got {pairs.min()}..{pairs.max()}."
-        )
+        msg = f"pairs must name rows from 0 to {n - 1}; got {pairs.min()}..{pairs.max()}."
         raise ValueError(msg)
     return pairs
 
@@ -235,16 +228,62 @@ def check_finite_map(Y: Floats) -> None:
         raise ValueError(msg)
 
 
-def exact_neighbors(Z: Floats, k: int, n_threads: int = 1) -> tuple[Ints, Floats]:
-    """Find the k nearest other rows of each row, sorted by distance, then by index."""
+def exact_neighbors(
+    Z: Floats, k: int, n_threads: int = 1, queries: Ints | None = None
+) -> tuple[Ints, Floats]:
+    """Find the k nearest other rows of each row, or of the rows named by `queries`.
+
+    Sorted by distance, then by index.
+    """
     n = Z.shape[0]
+    _check_k(k, n)
+    if queries is None:
+        queries = np.arange(n, dtype=np.int32)
+    indices, distances = _graph(len(queries), k)
+    rows = _checked(queries[:, None], n, len(queries)).ravel()
+    _core.exact_neighbors(_rows(Z), rows, indices, distances, n_threads)
+    return indices, distances
+
+
+def cell_neighbors(
+    Z: Floats,
+    k: int,
+    cells: int,
+    sample: Ints,
+    truth: Ints,
+    recall: float,
+    n_threads: int = 1,
+) -> tuple[Ints, Floats, int]:
+    """Find about the k nearest other rows of each row by searching in cells.
+
+    As many cells are searched as hold the share `recall` of the true neighbours
+    `truth` of the rows `sample`; their number is returned last. Rows whose cells hold
+    fewer than k others have -1 and an infinite distance at the end.
+    """
+    n = Z.shape[0]
+    _check_k(k, n)
+    indices, distances = _graph(n, k)
+    probes = _core.cell_neighbors(
+        _rows(Z),
+        min(cells, n),
+        _checked(sample[:, None], n, len(sample)).ravel(),
+        _checked(truth, n, len(sample)),
+        recall,
+        indices,
+        distances,
+        n_threads,
+    )
+    return indices, distances, probes
+
+
+def _check_k(k: int, n: int) -> None:
     if not 1 <= k <= n - 1:
         msg = f"k must be from 1 to {n - 1} for {n} rows; got {k}."
         raise ValueError(msg)
-    indices = np.empty((n, k), dtype=np.int32)
-    distances = np.empty((n, k), dtype=np.float32)
-    _core.exact_neighbors(_rows(Z), indices, distances, n_threads)
-    return indices, distances
+
+
+def _graph(n: int, k: int) -> tuple[Ints, Floats]:
+    return np.empty((n, k), dtype=np.int32), np.empty((n, k), dtype=np.float32)
 
 
 def silhouette(

@@ -8,16 +8,13 @@ namespace LOCALMAP_ISA {
 
 constexpr float kEpsilon = 1e-7f;
 
-static inline void adam(const Adam& state, const float* Y, const float* gradient,
-                        int64_t at, int64_t count) {
+static void move(const Adam& adam, float* __restrict__ Y, float* __restrict__ G,
+                 float* __restrict__ m, float* __restrict__ v, int64_t count) {
     for (int64_t a = 0; a < count; ++a) {
-        const float g = gradient[a];
-        float& m = state.m[at + a];
-        float& v = state.v[at + a];
-        m += (1.0f - state.beta1) * (g - m);
-        v += (1.0f - state.beta2) * (g * g - v);
-        state.Y_next[at + a] =
-            Y[at + a] - state.rate * m / (__builtin_sqrtf(v) + kEpsilon);
+        m[a] += (1.0f - adam.beta1) * (G[a] - m[a]);
+        v[a] += (1.0f - adam.beta2) * (G[a] * G[a] - v[a]);
+        Y[a] -= adam.rate * m[a] / (__builtin_sqrtf(v[a]) + kEpsilon);
+        G[a] = 0.0f;
     }
 }
 

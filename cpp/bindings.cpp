@@ -12,6 +12,7 @@
 #include "pairs.hpp"
 #include "parallel.hpp"
 #include "silhouette.hpp"
+#include "tiles.hpp"
 
 namespace nb = nanobind;
 using namespace localmap;
@@ -30,39 +31,56 @@ bool signalled() {
     return PyErr_CheckSignals() != 0;
 }
 
-Layout layout(const Matrix<const float>& Y, const Vector<const std::int64_t>& near_starts,
-              const Vector<const std::int32_t>& near,
-              const Vector<const std::int64_t>& mid_near_starts,
-              const Vector<const std::int32_t>& mid_near,
-              const Vector<const std::int64_t>& further_starts,
-              const Vector<const std::int32_t>& further,
-              const Vector<const float>& weights) {
-    const float* w = weights.data();
-    return {Y.data(),
-            static_cast<std::int64_t>(Y.shape(1)),
-            {near_starts.data(), near.data()},
-            {mid_near_starts.data(), mid_near.data()},
-            {further_starts.data(), further.data()},
-            {w[0], w[1], w[2], w[3], w[4]}};
+// All pairs of one kind, filed by tile.
+struct Filed {
+    Vector<const std::int64_t> starts;
+    Vector<const std::uint32_t> codes;
+
+    PairRun run(std::int64_t tile) const {
+        const std::int64_t begin = starts.data()[tile];
+        return {reinterpret_cast<const PairCode*>(codes.data()) + begin,
+                starts.data()[tile + 1] - begin};
+    }
+};
+
+Filed filed(nb::handle pairs) {
+    return {nb::cast<Vector<const std::int64_t>>(pairs.attr("starts")),
+            nb::cast<Vector<const std::uint32_t>>(pairs.attr("codes"))};
 }
 
-// Rows a block: small enough to balance, large enough to forget the bookkeeping.
-constexpr std::int64_t kStepGrain = 512;
-
-// Run `rows_of(begin, end, loss)` over blocks and add their losses in block order.
-template <class RowsOf>
-double total_loss(std::int64_t n, bool with_loss, int threads, RowsOf&& rows_of) {
-    std::vector<double> losses(
-        with_loss ? static_cast<std::size_t>((n + kStepGrain - 1) / kStepGrain) : 0, 0.0);
-    parallel_for(n, kStepGrain, threads, signalled,
-                 [&](std::int64_t begin, std::int64_t end, int) {
-                     rows_of(begin, end,
-                             with_loss ? &losses[static_cast<std::size_t>(begin / kStepGrain)]
-                                       : nullptr);
-                 });
+// The forces on all points of a map, added to `gradient`; `finish(first, count)` is told
+// of each run of numbers of Y that no pair will read or pull any more.
+template <class Finish>
+double pull_map(const Matrix<float>& Y, const Filed kinds[3], const Vector<const float>& w,
+                float* gradient, bool with_loss, int threads, Finish&& finish) {
+    const auto n = static_cast<std::int64_t>(Y.shape(0));
+    const auto dim = static_cast<std::int64_t>(Y.shape(1));
+    const Weights weights{w.data()[0], w.data()[1], w.data()[2], w.data()[3], w.data()[4]};
+    const std::int64_t blocks = block_count(n), size = block_rows(n) * dim;
+    std::vector<double> losses(static_cast<std::size_t>(blocks * (blocks + 1) / 2), 0.0);
+    const nb::gil_scoped_release release;
+    auto side = [&](std::int64_t block) {
+        return Side{Y.data() + block * size, gradient + block * size};
+    };
+    auto pairs = [&](std::int64_t a, std::int64_t b) {
+        const std::int64_t tile = a * blocks + b;
+        return TilePairs{kinds[0].run(tile), kinds[1].run(tile), kinds[2].run(tile)};
+    };
+    run_tiles(
+        blocks, threads, signalled,
+        [&](const Meeting& meeting, std::int64_t number) {
+            const std::int64_t a = meeting.a, b = meeting.b;
+            double& loss = losses[static_cast<std::size_t>(number)];
+            loss = rows().pull(side(a), side(b), dim, pairs(a, b), weights, with_loss);
+            if (a != b)
+                loss += rows().pull(side(b), side(a), dim, pairs(b, a), weights, with_loss);
+        },
+        [&](std::int64_t block) {
+            finish(block * size, std::min(size, n * dim - block * size));
+        });
     double total = 0.0;
     for (const double loss : losses) total += loss;
-    return with_loss ? total / 2.0 : std::nan("");  // each pair stands in two lists
+    return with_loss ? total : std::nan("");
 }
 
 }  // namespace
@@ -79,51 +97,39 @@ NB_MODULE(_core, module) {
 
     module.def("instruction_set", [] { return rows().name; });
 
-    module.def(
-        "forces",
-        [](Matrix<const float> Y, Vector<const std::int64_t> near_starts,
-           Vector<const std::int32_t> near, Vector<const std::int64_t> mid_near_starts,
-           Vector<const std::int32_t> mid_near, Vector<const std::int64_t> further_starts,
-           Vector<const std::int32_t> further, Vector<const float> weights,
-           Matrix<float> gradient, int threads) {
-            const Layout map = layout(Y, near_starts, near, mid_near_starts, mid_near,
-                                      further_starts, further, weights);
-            float* out = gradient.data();
-            return total_loss(static_cast<std::int64_t>(Y.shape(0)), true, threads,
-                              [&](std::int64_t begin, std::int64_t end, double* loss) {
-                                  rows().forces(map, begin, end, out + begin * map.dim,
-                                                loss);
-                              });
-        },
-        Release());
+    module.def("block_count", [](std::int64_t n) { return block_count(n); });
 
     module.def(
-        "step",
-        [](Matrix<const float> Y, Vector<const std::int64_t> near_starts,
-           Vector<const std::int32_t> near, Vector<const std::int64_t> mid_near_starts,
-           Vector<const std::int32_t> mid_near, Vector<const std::int64_t> further_starts,
-           Vector<const std::int32_t> further, Vector<const float> weights,
-           Matrix<float> m, Matrix<float> v, Matrix<float> Y_next, float rate, float beta1,
-           float beta2, bool with_loss, int threads) {
-            const Layout map = layout(Y, near_starts, near, mid_near_starts, mid_near,
-                                      further_starts, further, weights);
-            const Adam state{m.data(), v.data(), Y_next.data(), rate, beta1, beta2};
-            return total_loss(static_cast<std::int64_t>(Y.shape(0)), with_loss, threads,
-                              [&](std::int64_t begin, std::int64_t end, double* loss) {
-                                  rows().step(map, state, begin, end, loss);
-                              });
-        },
-        Release());
-
-    module.def(
-        "list_both_ways",
+        "file_pairs",
         [](Matrix<const std::int32_t> pairs, Vector<std::int64_t> starts,
-           Vector<std::int32_t> partners, int threads) {
-            list_both_ways(pairs.data(), static_cast<std::int64_t>(pairs.shape(0)),
-                           static_cast<std::int64_t>(pairs.shape(1)), starts.data(),
-                           partners.data(), threads, signalled);
+           Vector<std::uint32_t> codes, int threads) {
+            file_pairs(pairs.data(), static_cast<std::int64_t>(pairs.shape(0)),
+                       static_cast<std::int64_t>(pairs.shape(1)), starts.data(),
+                       reinterpret_cast<PairCode*>(codes.data()), threads, signalled);
         },
         Release());
+
+    module.def("forces", [](Matrix<float> Y, nb::handle near, nb::handle mid_near,
+                            nb::handle further, Vector<const float> weights,
+                            Matrix<float> gradient, int threads) {
+        const Filed kinds[3] = {filed(near), filed(mid_near), filed(further)};
+        return pull_map(Y, kinds, weights, gradient.data(), true, threads,
+                        [](std::int64_t, std::int64_t) {});
+    });
+
+    module.def("step", [](Matrix<float> Y, nb::handle near, nb::handle mid_near,
+                          nb::handle further, Vector<const float> weights,
+                          Matrix<float> gradient, Matrix<float> m, Matrix<float> v,
+                          float rate, float beta1, float beta2, bool with_loss,
+                          int threads) {
+        const Filed kinds[3] = {filed(near), filed(mid_near), filed(further)};
+        const Adam adam{rate, beta1, beta2};
+        return pull_map(Y, kinds, weights, gradient.data(), with_loss, threads,
+                        [&](std::int64_t first, std::int64_t count) {
+                            rows().move(adam, Y.data() + first, gradient.data() + first,
+                                        m.data() + first, v.data() + first, count);
+                        });
+    });
 
     module.def(
         "near",

@@ -5,11 +5,25 @@
 
 namespace localmap {
 
-// Pairs of one kind, each listed with both its points (compressed rows): the force
-// on a point is a sum over its own list, so no two threads write to the same place.
-struct PairList {
-    const int64_t* starts;    // n + 1
-    const int32_t* partners;  // starts[n]
+// A pair of points, each by its place in its block of rows (tiles.hpp).
+struct PairCode {
+    uint16_t i, j;
+};
+
+struct PairRun {
+    const PairCode* codes;
+    int64_t count;
+};
+
+// The pairs of each kind from one block to another.
+struct TilePairs {
+    PairRun near, mid_near, further;
+};
+
+// A block's positions and the forces gathered on its points.
+struct Side {
+    const float* Y;
+    float* G;
 };
 
 // One iteration's weights; the near force of PaCMAP is multiplied by
@@ -19,17 +33,7 @@ struct Weights {
     float near_plain, near_local;
 };
 
-struct Layout {
-    const float* Y;  // n x dim
-    int64_t dim;
-    PairList near, mid_near, further;
-    Weights weights;
-};
-
 struct Adam {
-    float* m;
-    float* v;
-    float* Y_next;
     float rate;  // learning rate with the bias corrections of this iteration
     float beta1, beta2;
 };
@@ -38,12 +42,11 @@ constexpr int kQueries = 6;  // with kPanel: as many sums as a CPU has registers
 constexpr int kPanel = 16;
 
 struct Rows {
-    // Gradient of rows [begin, end) into `gradient` (row `begin` first); adds the
-    // rows' loss, each pair counted at both its points, to *loss unless null.
-    void (*forces)(const Layout&, int64_t begin, int64_t end, float* gradient,
-                   double* loss);
-    // The same, then Adam: reads Y, writes Y_next.
-    void (*step)(const Layout&, const Adam&, int64_t begin, int64_t end, double* loss);
+    // Add the forces of a tile to both its sides; returns the loss if asked for.
+    double (*pull)(const Side& i, const Side& j, int64_t dim, const TilePairs&,
+                   const Weights&, bool with_loss);
+    // Move `count` numbers of Y by Adam along their forces G, and clear G.
+    void (*move)(const Adam&, float* Y, float* G, float* m, float* v, int64_t count);
     // Squared Euclidean distance of two rows of d numbers, summed in double: rows of
     // integers have exact distances, so equal distances stay equal in any unit.
     double (*squared_distance)(const float* a, const float* b, int64_t d);

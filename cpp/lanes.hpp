@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "isa.hpp"
+
 #if defined(__AVX2__) || defined(__SSE2__)
 #include <immintrin.h>
 #endif
@@ -23,6 +25,7 @@ typedef double Pairs4 __attribute__((vector_size(32)));
 typedef int32_t Mask __attribute__((vector_size(32)));
 // Two neighbouring floats moved as one 8-byte load.
 typedef double PointBits __attribute__((may_alias, aligned(4)));
+typedef float Point __attribute__((vector_size(8), may_alias, aligned(4)));
 
 #if defined(__clang__)
 #define LOCALMAP_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -58,24 +61,44 @@ static inline Lanes load(const float* from) {
     return result;
 }
 
-// x and y of eight points of the plane. The lanes come out in a fixed order
-// (0 1 4 5 2 3 6 7), which no caller needs to know.
-static inline void load_points(const float* Y, const int32_t* points, Lanes& x,
-                               Lanes& y) {
+static inline Point& point(float* Y, int64_t row) {
+    return reinterpret_cast<Point*>(Y)[row];
+}
+
+static inline Point as_point(PointBits bits) {
+    Point result;
+    __builtin_memcpy(&result, &bits, sizeof result);
+    return result;
+}
+
+// x and y of eight points of the plane, chosen by one side of their pairs. The lanes
+// come out in the order 0 1 4 5 2 3 6 7.
+static inline void load_points(const float* Y, const PairCode* codes,
+                               uint16_t PairCode::*side, Lanes& x, Lanes& y) {
     const PointBits* at = reinterpret_cast<const PointBits*>(Y);
-    const Pairs4 low = {at[points[0]], at[points[1]], at[points[2]], at[points[3]]};
-    const Pairs4 high = {at[points[4]], at[points[5]], at[points[6]], at[points[7]]};
+    const Pairs4 low = {at[codes[0].*side], at[codes[1].*side], at[codes[2].*side],
+                        at[codes[3].*side]};
+    const Pairs4 high = {at[codes[4].*side], at[codes[5].*side], at[codes[6].*side],
+                         at[codes[7].*side]};
     x = LOCALMAP_SHUFFLE((Lanes)low, (Lanes)high, 0, 2, 8, 10, 4, 6, 12, 14);
     y = LOCALMAP_SHUFFLE((Lanes)low, (Lanes)high, 1, 3, 9, 11, 5, 7, 13, 15);
 }
 
-// Coordinate `axis` of eight points of a space of `dim` axes.
-static inline Lanes load_axis(const float* Y, int64_t dim, int64_t axis,
-                              const int32_t* points) {
-    Lanes result;
-    for (int lane = 0; lane < kLanes; ++lane)
-        result[lane] = Y[points[lane] * dim + axis];
-    return result;
+// The way back: eight points in their own order.
+static inline void store_points(Lanes x, Lanes y, PointBits* points) {
+    const Pairs4 low = (Pairs4)LOCALMAP_SHUFFLE(x, y, 0, 8, 1, 9, 4, 12, 5, 13);
+    const Pairs4 high = (Pairs4)LOCALMAP_SHUFFLE(x, y, 2, 10, 3, 11, 6, 14, 7, 15);
+    for (int lane = 0; lane < 4; ++lane) {
+        points[lane] = low[lane];
+        points[lane + 4] = high[lane];
+    }
+}
+
+// Lanes as pull_plane leaves them (kDim 2), or as they are, in the order of the pairs.
+template <int kDim>
+static inline Lanes in_order(Lanes value) {
+    if constexpr (kDim != 2) return value;
+    return LOCALMAP_SHUFFLE(value, value, 0, 1, 4, 5, 2, 3, 6, 7);
 }
 
 }  // namespace LOCALMAP_ISA

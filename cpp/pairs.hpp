@@ -1,4 +1,4 @@
-// Near, mid-near and further pairs, and the lists that hold each pair at both its points.
+// Near, mid-near and further pairs.
 #pragma once
 
 #include <algorithm>
@@ -127,39 +127,6 @@ inline void further(std::int64_t n, const std::int32_t* near, std::int64_t k,
                 if (drawn.insert(j)) out[i * slots + s++] = j;
             }
         }
-    });
-}
-
-// Turn n x k partners into lists that hold each pair at both its points: own partners
-// first, then the rows that chose this one, in row order. `starts` has n + 1 places,
-// `partners` 2 n k.
-inline void list_both_ways(const std::int32_t* pairs, std::int64_t n, std::int64_t k,
-                           std::int64_t* starts, std::int32_t* partners, int threads,
-                           Poll poll) {
-    // Each block of rows counts and fills its own lists; all blocks read all pairs,
-    // in order, which is cheaper than sorting and the same for any thread count.
-    const std::int64_t grain = std::max<std::int64_t>(1, (n + threads - 1) / threads);
-    std::fill(starts, starts + n + 1, 0);
-    parallel_for(n, grain, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
-        for (std::int64_t p = 0; p < n * k; ++p) {
-            const std::int64_t j = pairs[p];
-            if (j >= begin && j < end) ++starts[j + 1];
-        }
-    });
-    for (std::int64_t i = 0; i < n; ++i) starts[i + 1] += starts[i] + k;
-    std::vector<std::int64_t> next(static_cast<std::size_t>(n));
-    parallel_for(n, grain, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
-        for (std::int64_t i = begin; i < end; ++i) {
-            std::copy(pairs + i * k, pairs + (i + 1) * k, partners + starts[i]);
-            next[static_cast<std::size_t>(i)] = starts[i] + k;
-        }
-        for (std::int64_t i = 0; i < n; ++i)
-            for (std::int64_t s = 0; s < k; ++s) {
-                const std::int64_t j = pairs[i * k + s];
-                if (j >= begin && j < end)
-                    partners[next[static_cast<std::size_t>(j)]++] =
-                        static_cast<std::int32_t>(i);
-            }
     });
 }
 

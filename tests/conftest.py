@@ -21,7 +21,7 @@ class Problem:
     @property
     def lists(self):
         p = self.pairs
-        return [kernels.list_both_ways(q) for q in (p.near, p.mid_near, p.further)]
+        return [kernels.file_pairs(q) for q in (p.near, p.mid_near, p.further)]
 
 
 @pytest.fixture(scope="session")

@@ -313,7 +313,7 @@ def test_the_first_bad_number_is_named(value, word):
 
 
 BAD = {
-    "n_components": [0, 65, 2.0, "2", True, None],
+    "n_components": [0, -1, 2.0, "2", True, None],
     "n_neighbors": [0, -1, 2.5, "all", None],
     "mid_near_ratio": [-0.1, np.nan, "1", None],
     "further_ratio": [-1, np.inf, "1", None],

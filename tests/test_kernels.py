@@ -5,13 +5,15 @@ import pytest
 
 from localmap import _core, _reference, kernels
 from localmap.kernels import Weights
+from localmap.neighbors import nearest_neighbors
+from localmap.pairs import PairCounts, sample_pairs
 
 PACMAP = Weights(2.0, 700.0, 1.0)
 LOCAL = Weights(1.0, 0.0, 1.0, near_plain=0.0, near_local=5.0)
 MIXED = Weights(3.0, 3.0, 1.5, near_plain=0.4, near_local=3.0)
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 5, 64])
+@pytest.mark.parametrize("dim", [1, 2, 3, 5, 70])
 @pytest.mark.parametrize("weights", [PACMAP, LOCAL, MIXED])
 def test_forces_equal_the_reference(make_problem, dim, weights):
     problem = make_problem(dim=dim)
@@ -29,8 +31,8 @@ def test_two_points_by_hand():
     # Two points 3 apart, a near pair both ways: t = 10, so each direction pulls with
     # 20 / 20^2 * 3 = 0.15, and the two directions make 0.30.
     Y = np.array([[0.0, 0.0], [3.0, 0.0]], dtype=np.float32)
-    near = kernels.list_both_ways(np.array([[1], [0]], dtype=np.int32))
-    none = kernels.list_both_ways(np.empty((2, 0), dtype=np.int32))
+    near = kernels.file_pairs(np.array([[1], [0]], dtype=np.int32))
+    none = kernels.file_pairs(np.empty((2, 0), dtype=np.int32))
     gradient, loss = kernels.forces(Y, near, none, none, Weights(1.0, 0.0, 1.0))
     np.testing.assert_allclose(gradient, [[-0.3, 0.0], [0.3, 0.0]], rtol=1e-6)
     assert loss == pytest.approx(2 * 10 / 20)
@@ -75,8 +77,8 @@ def test_the_local_near_force_is_a_weight_and_never_repels(distance):
     at t = 10, so a near pair more than 3 apart would be pushed further apart.
     """
     Y = np.array([[0.0, 0.0], [distance, 0.0]], dtype=np.float32)
-    near = kernels.list_both_ways(np.array([[1], [0]], dtype=np.int32))
-    none = kernels.list_both_ways(np.empty((2, 0), dtype=np.int32))
+    near = kernels.file_pairs(np.array([[1], [0]], dtype=np.int32))
+    none = kernels.file_pairs(np.empty((2, 0), dtype=np.int32))
     plain, _ = kernels.forces(Y, near, none, none, Weights(1.0, 0.0, 1.0))
     local, _ = kernels.forces(Y, near, none, none, LOCAL)
     t = distance**2 + 1
@@ -126,24 +128,27 @@ def test_loss_is_nan_unless_asked_for(make_problem):
 
 
 @pytest.mark.parametrize("dim", [2, 3, 5])
-def test_same_bits_on_any_number_of_threads(make_problem, dim, monkeypatch):
-    monkeypatch.setattr(kernels, "PAIRS_PER_THREAD", 1)  # small data, all threads
-    problem = make_problem(n=1700, dim=dim)
+def test_same_bits_on_any_number_of_threads(dim):
+    rng = np.random.default_rng(0)
+    n = 7000  # seven blocks
+    Z = rng.normal(size=(n, 12)).astype(np.float32)
+    pairs = sample_pairs(Z, nearest_neighbors(Z, 20), PairCounts(10, 5, 20), 0)
+    Y = (8 * rng.normal(size=(n, dim))).astype(np.float32)
 
     def run(threads):
-        descent = kernels.Descent(problem.Y, 1.0, threads)
+        descent = kernels.Descent(Y, 1.0, threads)
         lists = [
-            kernels.list_both_ways(p, threads)
-            for p in (problem.pairs.near, problem.pairs.mid_near, problem.pairs.further)
+            kernels.file_pairs(p, threads)
+            for p in (pairs.near, pairs.mid_near, pairs.further)
         ]
         losses = [descent.step(*lists, MIXED, with_loss=True) for _ in range(5)]
         redrawn = kernels.local_further(
-            descent.Y, problem.pairs.near, problem.pairs.further, 10, 0.7, 5, 9, threads
+            descent.Y, pairs.near, pairs.further, 10, 0.7, 5, 9, threads
         )
-        near = kernels.exact_neighbors(problem.Z, 20, threads)
+        near = kernels.exact_neighbors(Z, 20, threads)
         rest = [
-            kernels.mid_near(problem.Z, 5, 3, threads),
-            kernels.further(problem.pairs.near, 20, 3, threads),
+            kernels.mid_near(Z, 5, 3, threads),
+            kernels.further(pairs.near, 20, 3, threads),
         ]
         return [descent.Y, np.array(losses), redrawn, *near, *rest]
 
@@ -153,20 +158,29 @@ def test_same_bits_on_any_number_of_threads(make_problem, dim, monkeypatch):
             np.testing.assert_array_equal(alone, together)
 
 
-def test_lists_hold_each_pair_at_both_points():
-    pairs = np.array([[1, 2], [2, 3], [0, 1], [1, 0]], dtype=np.int32)
-    lists = kernels.list_both_ways(pairs)
-    rows = [
-        lists.partners[lists.starts[i] : lists.starts[i + 1]].tolist() for i in range(4)
-    ]
-    assert rows == [[1, 2, 2, 3], [2, 3, 0, 2, 3], [0, 1, 0, 1], [1, 0, 1]]
+@pytest.mark.parametrize("n", [5, 1024, 1025, 3000])
+def test_filed_pairs_are_the_pairs(n):
+    """Every pair stands once, in the tile of its two blocks."""
+    pairs = np.random.default_rng(n).integers(0, n, size=(n, 3)).astype(np.int32)
+    filed = kernels.file_pairs(pairs, 2)
+    blocks = _core.block_count(n)
+    rows = -(-n // blocks) if blocks == 1 else 1024
+    found = []
+    for a in range(blocks):
+        for b in range(blocks):
+            tile = a * blocks + b
+            codes = filed.codes[filed.starts[tile] : filed.starts[tile + 1]]
+            i, j = codes.view(np.uint16).reshape(-1, 2).T.astype(np.int64)
+            found += zip(a * rows + i, b * rows + j, strict=True)
+    expected = [(i, j) for i in range(n) for j in pairs[i]]
+    assert sorted(found) == sorted(expected)
 
 
 @pytest.mark.parametrize("bad", [-1, 4, 2**31 - 1])
 def test_pairs_out_of_range_never_reach_native_code(bad):
     pairs = np.array([[1], [0], [1], [bad]], dtype=np.int32)
     with pytest.raises(ValueError, match="rows from 0 to 3"):
-        kernels.list_both_ways(pairs)
+        kernels.file_pairs(pairs)
     with pytest.raises(ValueError, match="rows from 0 to 3"):
         kernels.further(pairs, 1, 0)
 

@@ -1,43 +1,46 @@
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
+class _Filed(Protocol):
+    @property
+    def starts(self) -> NDArray[np.int64]: ...
+    @property
+    def codes(self) -> NDArray[np.uint32]: ...
+
 def instruction_set() -> str: ...
+def block_count(n: int) -> int: ...
+def file_pairs(
+    pairs: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    codes: NDArray[np.uint32],
+    threads: int,
+) -> None: ...
 def forces(
     Y: NDArray[np.float32],
-    near_starts: NDArray[np.int64],
-    near: NDArray[np.int32],
-    mid_near_starts: NDArray[np.int64],
-    mid_near: NDArray[np.int32],
-    further_starts: NDArray[np.int64],
-    further: NDArray[np.int32],
+    near: _Filed,
+    mid_near: _Filed,
+    further: _Filed,
     weights: NDArray[np.float32],
     gradient: NDArray[np.float32],
     threads: int,
 ) -> float: ...
 def step(
     Y: NDArray[np.float32],
-    near_starts: NDArray[np.int64],
-    near: NDArray[np.int32],
-    mid_near_starts: NDArray[np.int64],
-    mid_near: NDArray[np.int32],
-    further_starts: NDArray[np.int64],
-    further: NDArray[np.int32],
+    near: _Filed,
+    mid_near: _Filed,
+    further: _Filed,
     weights: NDArray[np.float32],
+    gradient: NDArray[np.float32],
     m: NDArray[np.float32],
     v: NDArray[np.float32],
-    Y_next: NDArray[np.float32],
     rate: float,
     beta1: float,
     beta2: float,
     with_loss: bool,
     threads: int,
 ) -> float: ...
-def list_both_ways(
-    pairs: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    partners: NDArray[np.int32],
-    threads: int,
-) -> None: ...
 def near(
     indices: NDArray[np.int32],
     distances: NDArray[np.float32],

@@ -27,12 +27,6 @@ BETA2: Final = 0.999
 # Smallest scale of a row in near pairs, in units of the preprocessed data.
 SCALE_FLOOR: Final = 1e-10
 
-# The core sums an embedding of more than three axes in a buffer of this many.
-MAX_COMPONENTS: Final = 64
-
-# Pairs that one thread handles in the time it takes to start another.
-PAIRS_PER_THREAD: Final = 50_000
-
 
 class Weights(NamedTuple):
     """Weights of one iteration, in the order in which the core reads them.
@@ -49,11 +43,16 @@ class Weights(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PairList:
-    """Pairs of one kind, each listed with both its points (compressed rows)."""
+class FiledPairs:
+    """Pairs of one kind, filed by the blocks of rows that their points belong to.
 
+    Each code holds a pair as two places of 16 bits; `starts` says where the pairs of
+    each two blocks begin.
+    """
+
+    n: int
     starts: NDArray[np.int64]
-    partners: Ints
+    codes: NDArray[np.uint32]
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -83,31 +82,29 @@ def _checked(pairs: Ints, n: int, rows: int | None = None) -> Ints:
     return pairs
 
 
-def list_both_ways(pairs: Ints, n_threads: int = 1) -> PairList:
-    """List each pair with both its points: own partners first, then who chose it."""
+def file_pairs(pairs: Ints, n_threads: int = 1) -> FiledPairs:
+    """File the partners of each point in the order in which forces are computed."""
     n, k = pairs.shape
-    pairs = _checked(pairs, n)
-    starts = np.empty(n + 1, dtype=np.int64)
-    partners = np.empty(2 * n * k, dtype=np.int32)
-    _core.list_both_ways(pairs, starts, partners, _worth(n_threads, n * k))
-    return PairList(starts, partners)
+    blocks = _core.block_count(n)
+    starts = np.empty(blocks**2 + 1, dtype=np.int64)
+    codes = np.empty(n * k, dtype=np.uint32)
+    _core.file_pairs(_checked(pairs, n), starts, codes, n_threads)
+    return FiledPairs(n, starts, codes)
 
 
 def forces(
     Y: Floats,
-    near: PairList,
-    mid_near: PairList,
-    further: PairList,
+    near: FiledPairs,
+    mid_near: FiledPairs,
+    further: FiledPairs,
     weights: Weights,
     n_threads: int = 1,
 ) -> tuple[Floats, float]:
     """Gradient of the layout and PaCMAP's loss."""
-    gradient = np.empty_like(Y)
-    loss = _core.forces(
-        *_layout(Y, near, mid_near, further, weights),
-        gradient,
-        _worth(n_threads, _pair_count(near, mid_near, further)),
-    )
+    _check_same_points(Y, near, mid_near, further)
+    gradient = np.zeros(Y.shape, dtype=np.float32)
+    w = np.array(weights, dtype=np.float32)
+    loss = _core.forces(_rows(Y), near, mid_near, further, w, gradient, n_threads)
     return gradient, loss
 
 
@@ -116,7 +113,7 @@ class Descent:
 
     def __init__(self, Y: Floats, learning_rate: float, n_threads: int = 1) -> None:
         self.Y = np.array(Y, dtype=np.float32, order="C")
-        self._next = np.empty_like(self.Y)
+        self._forces = np.zeros_like(self.Y)
         self._m = np.zeros_like(self.Y)
         self._v = np.zeros_like(self.Y)
         self._learning_rate = learning_rate
@@ -125,33 +122,36 @@ class Descent:
 
     def step(
         self,
-        near: PairList,
-        mid_near: PairList,
-        further: PairList,
+        near: FiledPairs,
+        mid_near: FiledPairs,
+        further: FiledPairs,
         weights: Weights,
         *,
         with_loss: bool = False,
     ) -> float:
         """Move all points once; return the loss before the move, or nan."""
+        _check_same_points(self.Y, near, mid_near, further)
         self._steps += 1
         rate = (
             self._learning_rate
             * math.sqrt(1.0 - BETA2**self._steps)
             / (1.0 - BETA1**self._steps)
         )
-        loss = _core.step(
-            *_layout(self.Y, near, mid_near, further, weights),
+        return _core.step(
+            self.Y,
+            near,
+            mid_near,
+            further,
+            np.array(weights, dtype=np.float32),
+            self._forces,
             self._m,
             self._v,
-            self._next,
             rate,
             BETA1,
             BETA2,
             with_loss,
-            _worth(self._n_threads, _pair_count(near, mid_near, further)),
+            self._n_threads,
         )
-        self.Y, self._next = self._next, self.Y
-        return loss
 
 
 def near(
@@ -304,41 +304,8 @@ def _rows(X: Floats) -> Floats:
     return np.ascontiguousarray(X, dtype=np.float32)
 
 
-def _layout(
-    Y: Floats, near: PairList, mid_near: PairList, further: PairList, weights: Weights
-) -> tuple[
-    Floats,
-    NDArray[np.int64],
-    Ints,
-    NDArray[np.int64],
-    Ints,
-    NDArray[np.int64],
-    Ints,
-    Floats,
-]:
-    for pairs in (near, mid_near, further):
-        if len(pairs.starts) != len(Y) + 1:
-            msg = f"pairs are of {len(pairs.starts) - 1} points, the map has {len(Y)}."
+def _check_same_points(Y: Floats, *kinds: FiledPairs) -> None:
+    for pairs in kinds:
+        if pairs.n != len(Y):
+            msg = f"pairs are of {pairs.n} points, the map has {len(Y)}."
             raise ValueError(msg)
-    if Y.shape[1] > MAX_COMPONENTS:
-        msg = f"a map has at most {MAX_COMPONENTS} axes; got {Y.shape[1]}."
-        raise ValueError(msg)
-    return (
-        _rows(Y),
-        near.starts,
-        near.partners,
-        mid_near.starts,
-        mid_near.partners,
-        further.starts,
-        further.partners,
-        np.array(weights, dtype=np.float32),
-    )
-
-
-def _pair_count(*kinds: PairList) -> int:
-    return sum(len(pairs.partners) for pairs in kinds)
-
-
-def _worth(n_threads: int, pairs: int) -> int:
-    """No more threads than the work feeds; the result is the same for any number."""
-    return max(1, min(n_threads, pairs // PAIRS_PER_THREAD))

@@ -40,10 +40,10 @@ def optimize(
 ) -> Layout:
     """Move the points of `Y` until the schedule ends or the callback returns True."""
     descent = kernels.Descent(Y, learning_rate, n_threads)
-    near = kernels.list_both_ways(pairs.near, n_threads)
-    mid_near = kernels.list_both_ways(pairs.mid_near, n_threads)
+    near = kernels.file_pairs(pairs.near, n_threads)
+    mid_near = kernels.file_pairs(pairs.mid_near, n_threads)
     partners = pairs.further
-    further = kernels.list_both_ways(partners, n_threads)
+    further = kernels.file_pairs(partners, n_threads)
     done = 0
     total = sum(phase.n_iters for phase in phases)
     with tqdm(total=total, disable=not verbose, unit="it") as bar:
@@ -67,7 +67,7 @@ def optimize(
                     step.iteration,
                     n_threads,
                 )
-                further = kernels.list_both_ways(partners, n_threads)
+                further = kernels.file_pairs(partners, n_threads)
             done += 1
             if show:
                 bar.set_description(step.phase.name, refresh=False)

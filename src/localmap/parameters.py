@@ -11,7 +11,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from localmap.kernels import MAX_COMPONENTS, thread_count
+from localmap.kernels import thread_count
 from localmap.preprocess import ROW_METRICS
 
 
@@ -36,7 +36,7 @@ class Parameters:
     verbose: bool = False
 
     def __post_init__(self) -> None:
-        _integer("n_components", self.n_components, 1, MAX_COMPONENTS)
+        _integer("n_components", self.n_components, 1)
         if self.n_neighbors != "auto":
             _integer("n_neighbors", self.n_neighbors, 1, also='or "auto"')
         _number("mid_near_ratio", self.mid_near_ratio, 0.0)

@@ -1,0 +1,118 @@
+// Pairs sorted by where their points lie: the order in which forces are computed.
+//
+// Rows are cut into blocks, and each pair is filed under its two blocks. A tile is all
+// pairs between two blocks: few enough points to stay in the nearest cache, whatever n
+// is. Tiles run in the rounds of a tournament. In a round each block meets one other, so
+// no two threads write to the same point, and each block meets its opponents in the
+// same order on any number of threads: the same sums, the same bits.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "isa.hpp"
+#include "parallel.hpp"
+
+namespace localmap {
+
+// Rows a block: both blocks' positions and forces fit the first-level cache, unless n
+// is so large that the number of tiles would outgrow the work in them.
+inline std::int64_t block_rows(std::int64_t n) {
+    constexpr std::int64_t kLeast = 1024, kMost = 65536, kBlocks = 256;
+    return std::min(kMost, std::max(kLeast, (n + kBlocks - 1) / kBlocks));
+}
+
+inline std::int64_t block_count(std::int64_t n) {
+    return (n + block_rows(n) - 1) / block_rows(n);
+}
+
+// File n x k partners by tile. `starts` has blocks^2 + 1 places: the pairs of block a
+// with block b are codes[starts[a * blocks + b]] up to the next start.
+inline void file_pairs(const std::int32_t* pairs, std::int64_t n, std::int64_t k,
+                       std::int64_t* starts, PairCode* codes, int threads, Poll poll) {
+    const std::int64_t rows = block_rows(n), blocks = block_count(n);
+    starts[blocks * blocks] = n * k;
+    parallel_for(blocks, 1, threads, poll, [&](std::int64_t a, std::int64_t, int) {
+        const std::int64_t begin = a * rows, end = std::min(n, begin + rows);
+        std::vector<std::int64_t> next(static_cast<std::size_t>(blocks), 0);
+        for (std::int64_t p = begin * k; p < end * k; ++p)
+            ++next[static_cast<std::size_t>(pairs[p] / rows)];
+        std::int64_t total = begin * k;
+        for (std::int64_t b = 0; b < blocks; ++b) {
+            const std::int64_t size = next[static_cast<std::size_t>(b)];
+            starts[a * blocks + b] = next[static_cast<std::size_t>(b)] = total;
+            total += size;
+        }
+        // Slot by slot: neighbouring codes then move different points, and no sum
+        // waits for the one before it.
+        for (std::int64_t s = 0; s < k; ++s)
+            for (std::int64_t i = begin; i < end; ++i) {
+                const std::int64_t j = pairs[i * k + s], b = j / rows;
+                codes[next[static_cast<std::size_t>(b)]++] = {
+                    static_cast<std::uint16_t>(i - begin),
+                    static_cast<std::uint16_t>(j - b * rows)};
+            }
+    });
+}
+
+// One meeting of two blocks, and how many each of them must have had before.
+struct Meeting {
+    std::int32_t a, b, before_a, before_b;
+};
+
+// Every block with itself, then every pair of blocks in the rounds of a tournament
+// (the circle method: one block stays, the others move around it).
+inline std::vector<Meeting> tournament(std::int64_t blocks) {
+    std::vector<Meeting> meetings;
+    std::vector<std::int32_t> met(static_cast<std::size_t>(blocks), 0);
+    auto meet = [&](std::int64_t a, std::int64_t b) {
+        if (a >= blocks || b >= blocks) return;  // the dummy that makes the number even
+        if (a > b) std::swap(a, b);
+        auto& had_a = met[static_cast<std::size_t>(a)];
+        auto& had_b = met[static_cast<std::size_t>(b)];
+        meetings.push_back({static_cast<std::int32_t>(a), static_cast<std::int32_t>(b),
+                            had_a, had_b});
+        ++had_a;
+        if (a != b) ++had_b;
+    };
+    for (std::int64_t a = 0; a < blocks; ++a) meet(a, a);
+    const std::int64_t seats = blocks + blocks % 2, moving = seats - 1;
+    for (std::int64_t round = 0; round < moving; ++round) {
+        meet(moving, round);
+        for (std::int64_t k = 1; k < seats / 2; ++k)
+            meet((round + k) % moving, (round - k + moving) % moving);
+    }
+    return meetings;
+}
+
+// Run tile(meeting, number) for every meeting and finish(block) after a block's last.
+template <class Tile, class Finish>
+void run_tiles(std::int64_t blocks, int threads, Poll poll, Tile&& tile, Finish&& finish) {
+    const std::vector<Meeting> meetings = tournament(blocks);
+    std::vector<std::atomic<std::int32_t>> met(static_cast<std::size_t>(blocks));
+    for (auto& count : met) count.store(0, std::memory_order_relaxed);
+    auto wait = [&](std::int32_t block, std::int32_t before) {
+        const auto& count = met[static_cast<std::size_t>(block)];
+        for (int tries = 0; count.load(std::memory_order_acquire) != before; ++tries)
+            if (tries > 64) std::this_thread::yield();  // a busy machine: let others run
+    };
+    auto leave = [&](std::int32_t block, std::int32_t before) {
+        if (before + 1 == static_cast<std::int32_t>(blocks)) finish(block);
+        met[static_cast<std::size_t>(block)].store(before + 1, std::memory_order_release);
+    };
+    // Meetings are claimed in order, so those that one waits for are already running.
+    parallel_for(static_cast<std::int64_t>(meetings.size()), 1, threads, poll,
+                 [&](std::int64_t number, std::int64_t, int) {
+                     const Meeting& meeting = meetings[static_cast<std::size_t>(number)];
+                     wait(meeting.a, meeting.before_a);
+                     wait(meeting.b, meeting.before_b);
+                     tile(meeting, number);
+                     leave(meeting.a, meeting.before_a);
+                     if (meeting.a != meeting.b) leave(meeting.b, meeting.before_b);
+                 });
+}
+
+}  // namespace localmap

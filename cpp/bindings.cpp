@@ -97,7 +97,7 @@ NB_MODULE(_core, module) {
 
     module.def("instruction_set", [] { return rows().name; });
 
-    module.def("block_count", [](std::int64_t n) { return block_count(n); });
+    module.def("block_rows", [](std::int64_t n) { return block_rows(n); });
 
     module.def(
         "file_pairs",

@@ -106,7 +106,7 @@ public:
         : Z_(Z), d_(d), centres_(centre_panels(Z, n, d, cells, threads, poll)),
           cell_(static_cast<std::size_t>(n)), panels_(pack(n, threads, poll)) {}
 
-    std::int64_t count() const { return static_cast<std::int64_t>(first_panel_.size()) - 1; }
+    std::int64_t count() const { return count_; }
     // Rows in the order of their cells.
     const std::vector<std::int32_t>& rows() const { return by_cell_; }
     std::int32_t cell(std::int64_t row) const { return cell_[static_cast<std::size_t>(row)]; }
@@ -126,11 +126,11 @@ public:
     }
 
 private:
-    static Panels centre_panels(const float* Z, std::int64_t n, std::int64_t d,
-                                std::int64_t cells, int threads, Poll poll) {
+    Panels centre_panels(const float* Z, std::int64_t n, std::int64_t d,
+                         std::int64_t cells, int threads, Poll poll) {
         const auto centres = cell_centres(Z, n, d, cells, threads, poll);
-        const auto count = static_cast<std::int64_t>(centres.size()) / d;
-        return Panels(centres.data(), d, all_rows(count), threads, poll);
+        count_ = static_cast<std::int64_t>(centres.size()) / d;
+        return Panels(centres.data(), d, all_rows(count_), threads, poll);
     }
     Panels pack(std::int64_t n, int threads, Poll poll) {
         parallel_for(n, kTile, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
@@ -143,12 +143,8 @@ private:
                 cell_[static_cast<std::size_t>(i)] =
                     best.of(static_cast<std::size_t>(i - begin))->row;
         });
-        std::vector<std::int64_t> sizes;
-        for (const std::int32_t cell : cell_) {
-            const auto c = static_cast<std::size_t>(cell);
-            if (c >= sizes.size()) sizes.resize(c + 1, 0);
-            ++sizes[c];
-        }
+        std::vector<std::int64_t> sizes(static_cast<std::size_t>(count_), 0);
+        for (const std::int32_t cell : cell_) ++sizes[static_cast<std::size_t>(cell)];
         first_panel_.assign(sizes.size() + 1, 0);
         for (std::size_t c = 0; c < sizes.size(); ++c)
             first_panel_[c + 1] = first_panel_[c] + (sizes[c] + kPanel - 1) / kPanel;
@@ -166,7 +162,7 @@ private:
     }
 
     const float* Z_;
-    std::int64_t d_;
+    std::int64_t d_, count_ = 0;
     Panels centres_;
     std::vector<std::int32_t> cell_, by_cell_;
     std::vector<std::int64_t> first_panel_;

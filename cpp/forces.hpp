@@ -56,8 +56,8 @@ struct Further {
 
 // Pull the first `valid` of eight pairs of points of the plane.
 template <class Kind>
-static inline Lanes pull_plane(const Side& i, const Side& j, const PairCode* codes,
-                               int valid, const Kind& kind) {
+static inline Lanes pull_plane(Side i, Side j, const PairCode* codes, int valid,
+                               const Kind& kind) {
     Lanes xi, yi, xj, yj;
     load_points(i.Y, codes, &PairCode::i, xi, yi);
     load_points(j.Y, codes, &PairCode::j, xj, yj);
@@ -76,8 +76,8 @@ static inline Lanes pull_plane(const Side& i, const Side& j, const PairCode* cod
 
 // The same for a map of kDim axes (0: as many as `dim` says).
 template <int kDim, class Kind>
-static inline Lanes pull(const Side& i, const Side& j, int64_t dim, const PairCode* codes,
-                         int valid, const Kind& kind) {
+static inline Lanes pull(Side i, Side j, int64_t dim, const PairCode* codes, int valid,
+                         const Kind& kind) {
     if constexpr (kDim == 2) return pull_plane(i, j, codes, valid, kind);
     const int64_t axes = kDim == 0 ? dim : kDim;
     auto away = [&](int64_t a) {
@@ -101,8 +101,8 @@ static inline Lanes pull(const Side& i, const Side& j, int64_t dim, const PairCo
 
 // All pairs of one kind from block i to block j; returns their loss if asked for.
 template <int kDim, class Kind>
-static double pull_all(const Side& i, const Side& j, int64_t dim, const PairCode* codes,
-                       int64_t count, const Kind& kind, bool with_loss) {
+static double pull_all(Side i, Side j, int64_t dim, const PairCode* codes, int64_t count,
+                       const Kind kind, bool with_loss) {
     double loss = 0.0;
     const PairCode* const end = codes + count;
     for (; end - codes >= kLanes; codes += kLanes) {
@@ -122,7 +122,7 @@ static double pull_all(const Side& i, const Side& j, int64_t dim, const PairCode
 }
 
 template <int kDim>
-static double pull_kinds(const Side& i, const Side& j, int64_t dim, const TilePairs& pairs,
+static double pull_kinds(Side i, Side j, int64_t dim, const TilePairs& pairs,
                          const Weights& w, bool with_loss) {
     double loss = 0.0;
     auto add = [&](const PairRun& run, const auto& kind, float weight) {

@@ -8,23 +8,26 @@
 
 namespace localmap {
 
-// Cells of width `reach` on the first (up to three) axes, wrapped around like a torus:
-// a map of any extent, strays included, fits a number of cells proportional to n.
-// Wrapping keeps neighbouring cells neighbours, so the 3^axes cells around a point
+// Cells half as wide as `reach` on the first (up to three) axes, wrapped around like a
+// torus: a map of any extent, strays included, fits a number of cells proportional to n.
+// Wrapping keeps neighbouring cells neighbours, so the 5^axes cells around a point
 // hold every point within reach; what else they hold fails the distance test.
 class Grid {
 public:
     struct Range {
         std::int32_t begin, end;
     };
-    static constexpr int kMostAround = 27;
+    static constexpr int kSpan = 2;  // cells to each side that reach may touch
+    static constexpr int kMostAround = 125;
 
     Grid(const float* Y, std::int64_t n, std::int64_t dim, float reach)
-        : width_(double(reach) * kSlack),
+        : width_(double(reach) * kSlack / kSpan),
           axes_(static_cast<int>(std::min<std::int64_t>(dim, 3))),
           side_(side(n, axes_)),
           cell_(static_cast<std::size_t>(n)),
-          order_(static_cast<std::size_t>(n)) {
+          order_(static_cast<std::size_t>(n)),
+          dim_(dim),
+          sorted_(static_cast<std::size_t>(n * dim)) {
         std::int64_t cells = 1;
         for (int a = 0; a < axes_; ++a) cells *= side_;
         starts_.assign(static_cast<std::size_t>(cells) + 1, 0);
@@ -40,40 +43,53 @@ public:
         std::vector<std::int32_t> next(starts_.begin(), starts_.end() - 1);
         for (std::int64_t i = 0; i < n; ++i) {
             const auto cell = static_cast<std::size_t>(cell_[static_cast<std::size_t>(i)]);
-            order_[static_cast<std::size_t>(next[cell]++)] = static_cast<std::int32_t>(i);
+            const auto place = static_cast<std::size_t>(next[cell]++);
+            order_[place] = static_cast<std::int32_t>(i);
+            std::copy(Y + i * dim, Y + (i + 1) * dim,
+                      sorted_.begin() + static_cast<std::ptrdiff_t>(place) * dim);
         }
     }
 
-    // Points sorted by cell, then by index.
+    // Points sorted by cell, then by index; and the same points' coordinates.
     std::int32_t point(std::int64_t place) const {
         return order_[static_cast<std::size_t>(place)];
     }
+    const float* at(std::int64_t place) const {
+        return sorted_.data() + place * dim_;
+    }
+    std::int32_t cell(std::int64_t place) const {
+        return cell_[static_cast<std::size_t>(point(place))];
+    }
 
-    // The places of all points in the cells around point i; returns how many ranges.
-    int around(std::int64_t i, Range* ranges) const {
-        const std::int64_t cell = cell_[static_cast<std::size_t>(i)];
-        std::int64_t at[3] = {0, 0, 0};
-        std::int64_t rest = cell;
-        for (int a = axes_ - 1; a >= 0; --a) {
-            at[a] = rest % side_;
-            rest /= side_;
-        }
-        int count = 0;
-        const int steps = axes_ == 1 ? 3 : axes_ == 2 ? 9 : 27;
+    // The places of all points in the cells around a cell; returns how many ranges.
+    int around(std::int64_t cell, Range* ranges) const {
+        constexpr int kAcross = 2 * kSpan + 1;
+        int count = 0, steps = 1;
+        for (int a = 0; a < axes_; ++a) steps *= kAcross;
         for (int step = 0; step < steps; ++step) {
-            std::int64_t neighbour = 0;
-            for (int a = 0, left = step; a < axes_; ++a, left /= 3)
-                neighbour = neighbour * side_ + ((at[a] + left % 3 - 1 + side_) & (side_ - 1));
+            std::int64_t neighbour = 0, scale = 1, rest = cell;
+            // From the last axis to the first: its cells stand side by side.
+            for (int a = 0, left = step; a < axes_; ++a, left /= kAcross) {
+                const std::int64_t there = rest % side_ + left % kAcross - kSpan;
+                neighbour += scale * ((there + side_) & (side_ - 1));
+                rest /= side_;
+                scale *= side_;
+            }
             const auto c = static_cast<std::size_t>(neighbour);
-            if (starts_[c] < starts_[c + 1]) ranges[count++] = {starts_[c], starts_[c + 1]};
+            const Range range = {starts_[c], starts_[c + 1]};
+            if (range.begin == range.end) continue;
+            if (count > 0 && ranges[count - 1].end == range.begin)
+                ranges[count - 1].end = range.end;
+            else
+                ranges[count++] = range;
         }
         return count;
     }
 
 private:
-    // Cells a side: a power of two, at least 4 so that three in a row are distinct.
+    // Cells a side: a power of two, at least 8 so that five in a row are distinct.
     static std::int64_t side(std::int64_t n, int axes) {
-        std::int64_t result = 4;
+        std::int64_t result = 8;
         while (std::pow(double(result) * 2, axes) <= double(n)) result *= 2;
         return result;
     }
@@ -90,6 +106,8 @@ private:
     int axes_;
     std::int64_t side_;
     std::vector<std::int32_t> cell_, order_, starts_;
+    std::int64_t dim_;
+    std::vector<float> sorted_;
 };
 
 }  // namespace localmap

@@ -50,9 +50,9 @@ struct Rows {
     // Squared Euclidean distance of two rows of d numbers, summed in double: rows of
     // integers have exact distances, so equal distances stay equal in any unit.
     double (*squared_distance)(const float* a, const float* b, int64_t d);
-    // Scores of kQueries queries against kPanel points (products.hpp).
-    void (*scores)(const float* queries, const float* panel, int64_t d,
-                   const float* thresholds, float* out, uint32_t* above);
+    // Squared distances of kQueries queries to kPanel points (distances.hpp).
+    void (*distances)(const float* queries, const float* panel, int64_t d,
+                      const float* thresholds, float* out, uint32_t* below);
     // Sum of the distances from `point` to `count` points stored axis by axis, each
     // axis `stride` numbers long.
     double (*distance_sum)(const float* point, const float* axes, int64_t stride,

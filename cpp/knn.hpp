@@ -1,4 +1,4 @@
-// Nearest neighbours by blocks of scores, fused with the selection of the best.
+// Nearest neighbours by blocks of distances, fused with the selection of the best.
 //
 // The same few pieces serve the exact search (all rows against all panels), the choice
 // of cells (rows against panels of centroids) and the search in cells (cells.hpp).
@@ -18,7 +18,7 @@ namespace localmap {
 
 constexpr std::int32_t kNoRow = -1;
 
-// Points in panels of sixteen, axis by axis, as `scores` reads them.
+// Points in panels of sixteen, axis by axis, as `distances` reads them.
 class Panels {
 public:
     // `rows` names the row of Z at each place, kNoRow where a panel is filled up.
@@ -37,22 +37,15 @@ public:
     const std::int32_t* rows(std::int64_t p) const { return rows_.data() + p * kPanel; }
 
 private:
-    std::int64_t size() const { return (d_ + 1) * kPanel; }
+    std::int64_t size() const { return d_ * kPanel; }
     void pack(const float* Z, std::int64_t p) {
         float* panel = data_.data() + p * size();
         for (int lane = 0; lane < kPanel; ++lane) {
             const std::int32_t row = rows(p)[lane];
-            if (row == kNoRow) {  // a score that no threshold lets through
-                panel[lane] = -std::numeric_limits<float>::infinity();
-                continue;
-            }
-            const float* x = Z + row * d_;
-            double norm = 0.0;
-            for (std::int64_t k = 0; k < d_; ++k) {
-                norm += double(x[k]) * double(x[k]);
-                panel[(k + 1) * kPanel + lane] = x[k];
-            }
-            panel[lane] = static_cast<float>(-norm / 2.0);
+            for (std::int64_t k = 0; k < d_; ++k)  // no point is infinitely far away
+                panel[k * kPanel + lane] = row == kNoRow
+                                               ? std::numeric_limits<float>::infinity()
+                                               : Z[row * d_ + k];
         }
     }
     std::int64_t d_;
@@ -61,7 +54,7 @@ private:
 };
 
 struct Candidate {
-    float score;
+    float distance;  // squared
     std::int32_t row;
 };
 
@@ -74,7 +67,7 @@ public:
         found_.resize(static_cast<std::size_t>(queries) * room_);
         count_.assign(static_cast<std::size_t>(queries), 0);
         threshold_.assign(static_cast<std::size_t>(queries),
-                          -std::numeric_limits<float>::infinity());
+                          std::numeric_limits<float>::infinity());
     }
     float threshold(std::size_t query) const { return threshold_[query]; }
     void add(std::size_t query, Candidate candidate) {
@@ -87,13 +80,13 @@ public:
         if (count_[query] > keep_) {
             std::nth_element(mine, mine + keep_ - 1, mine + count_[query], better);
             count_[query] = keep_;
-            threshold_[query] = mine[keep_ - 1].score;
+            threshold_[query] = mine[keep_ - 1].distance;
         }
         return count_[query];
     }
     Candidate* of(std::size_t query) { return found_.data() + query * room_; }
     static bool better(const Candidate& a, const Candidate& b) {
-        return a.score > b.score || (a.score == b.score && a.row < b.row);
+        return a.distance < b.distance || (a.distance == b.distance && a.row < b.row);
     }
 
 private:
@@ -103,7 +96,7 @@ private:
     std::vector<float> threshold_;
 };
 
-// Up to six queries side by side, as `scores` reads them, with their places in a Best.
+// Up to six queries side by side, as `distances` reads them, with their places in a Best.
 class Block {
 public:
     explicit Block(std::int64_t d) : d_(d), packed_(static_cast<std::size_t>(d * kQueries)) {}
@@ -120,19 +113,18 @@ public:
     // Offer the points of panels [first, last) to the queries.
     void scan(const Panels& panels, std::int64_t first, std::int64_t last,
               Best& best) const {
-        float score[kQueries * kPanel], thresholds[kQueries];
-        std::uint32_t above[kQueries];
-        for (int q = count_; q < kQueries; ++q)
-            thresholds[q] = std::numeric_limits<float>::infinity();
+        float distance[kQueries * kPanel], thresholds[kQueries];
+        std::uint32_t below[kQueries];
+        for (int q = count_; q < kQueries; ++q) thresholds[q] = 0.0f;
         for (std::int64_t p = first; p < last; ++p) {
             for (int q = 0; q < count_; ++q) thresholds[q] = best.threshold(place_[q]);
-            rows().scores(packed_.data(), panels.panel(p), d_, thresholds, score, above);
+            rows().distances(packed_.data(), panels.panel(p), d_, thresholds, distance, below);
             for (int q = 0; q < count_; ++q)
-                for (std::uint32_t bits = above[q]; bits != 0; bits &= bits - 1) {
+                for (std::uint32_t bits = below[q]; bits != 0; bits &= bits - 1) {
                     const int lane = __builtin_ctz(bits);
                     const std::int32_t found = panels.rows(p)[lane];
                     if (found != row_[q])
-                        best.add(place_[q], {score[q * kPanel + lane], found});
+                        best.add(place_[q], {distance[q * kPanel + lane], found});
                 }
         }
     }
@@ -145,7 +137,7 @@ private:
     std::size_t place_[kQueries] = {};
 };
 
-// Scores are float: this many more than asked for are kept for the exact distances.
+// Distances are float: this many more than asked for are kept for the exact ones.
 constexpr std::int64_t kSpare = 8;
 
 // Sorts candidates by exact distance, then by row, and writes the first k.
@@ -181,7 +173,7 @@ inline std::vector<std::int32_t> all_rows(std::int64_t n) {
 
 // Panels that stay in the second-level cache while queries pass over them.
 inline std::int64_t panels_in_cache(std::int64_t d) {
-    return std::max<std::int64_t>(1, 160 * 1024 / (4 * kPanel * (d + 1)));
+    return std::max<std::int64_t>(1, 160 * 1024 / (4 * kPanel * d));
 }
 
 // Compare `count` queries with all panels and leave each query's best in `best`.

@@ -1,7 +1,9 @@
 // LocalMAP's second change: further pairs redrawn from the surroundings in the map.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "grid.hpp"
@@ -11,8 +13,10 @@
 
 namespace localmap {
 
-// Draws per slot before the surroundings are listed and drawn from directly.
+// Draws per slot before the surroundings are listed and drawn from directly, and draws
+// made at a time: independent of each other, so that none waits for another's memory.
 constexpr std::int64_t kTriesPerSlot = 8;
+constexpr int kDraws = 16;
 
 // The share `locality` of a point's slots is local: the whole part for every point, the
 // fraction by a draw that is the point's own and stays the same from redraw to redraw.
@@ -22,64 +26,92 @@ inline std::int64_t local_slots(double locality, std::int64_t slots, std::uint64
     return static_cast<std::int64_t>(locality * double(slots) + draw);
 }
 
-// Rewrite the local slots of each point with distinct random points within `reach` of
-// it in the map that are not its near pairs. Where fewer exist, the remaining slots
-// keep the partner they have.
-inline void local_further(const float* Y, std::int64_t n, std::int64_t dim,
-                          const std::int32_t* near, std::int64_t k,
-                          std::int64_t slots, float reach, double locality,
-                          std::uint64_t key, std::uint64_t iteration, std::int32_t* out,
-                          int threads, Poll poll) {
-    const Grid grid(Y, n, dim, reach);
-    const float reach_squared = reach * reach;
-    auto within = [&](std::int64_t i, std::int64_t j) {
-        float squared = 0.0f;
-        for (std::int64_t a = 0; a < dim; ++a) {
-            const float away = Y[i * dim + a] - Y[j * dim + a];
-            squared += away * away;
+// The points in the cells around one cell, numbered from 0 to count.
+class Surroundings {
+public:
+    void enter(const Grid& grid, std::int64_t cell) {
+        parts_ = grid.around(cell, ranges_);
+        count_ = 0;
+        for (int r = 0; r < parts_; ++r) {
+            before_[r] = count_;
+            count_ += static_cast<std::uint32_t>(ranges_[r].end - ranges_[r].begin);
         }
-        return squared <= reach_squared;
-    };
+    }
+    std::uint32_t count() const { return count_; }
+    std::int32_t place(std::uint32_t number) const {
+        int r = 0;
+        for (int next = 1; next < parts_; ++next) r += number >= before_[next] ? 1 : 0;
+        return ranges_[r].begin + static_cast<std::int32_t>(number - before_[r]);
+    }
+
+private:
+    Grid::Range ranges_[Grid::kMostAround];
+    std::uint32_t before_[Grid::kMostAround] = {};
+    int parts_ = 0;
+    std::uint32_t count_ = 0;
+};
+
+// kDim is the number of axes, or 0 for as many as `dim` says.
+template <int kDim>
+inline float squared_away(const float* here, const float* there, std::int64_t dim) {
+    float squared = 0.0f;
+    for (std::int64_t a = 0; a < (kDim == 0 ? dim : kDim); ++a) {
+        const float away = here[a] - there[a];
+        squared += away * away;
+    }
+    return squared;
+}
+
+template <int kDim>
+void local_further_in(const float* Y, std::int64_t n, std::int64_t dim,
+                      const std::int32_t* near, std::int64_t k, std::int64_t slots,
+                      float reach, double locality, std::uint64_t key,
+                      std::uint64_t iteration, std::int32_t* out, int threads, Poll poll) {
+    const Grid grid(Y, n, dim, reach);
+    const float limit = reach * reach;
     parallel_for(n, kRowGrain, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
         Excluded drawn(k + slots + 1);
         std::vector<std::int32_t> listed;
-        Grid::Range ranges[Grid::kMostAround];
-        // In the order of the grid: a block's points share their surroundings.
+        Surroundings around;
+        // In the order of the grid: the points of a cell share their surroundings.
         for (std::int64_t place = begin; place < end; ++place) {
+            if (place == begin || grid.cell(place) != grid.cell(place - 1))
+                around.enter(grid, grid.cell(place));
             const std::int64_t i = grid.point(place);
+            const float* here = grid.at(place);
             const std::int64_t wanted = local_slots(locality, slots, key, i);
             if (wanted == 0) continue;
-            Stream stream(key, Stage::local_further, iteration,
-                          static_cast<std::uint64_t>(i));
             drawn.clear();
             drawn.insert(static_cast<std::int32_t>(i));
             for (std::int64_t s = 0; s < k; ++s) drawn.insert(near[i * k + s]);
-            const int count = grid.around(i, ranges);
-            std::uint32_t candidates = 0;
-            for (int r = 0; r < count; ++r)
-                candidates += static_cast<std::uint32_t>(ranges[r].end - ranges[r].begin);
 
             std::int32_t* const picked = out + i * slots;
             std::int64_t found = 0;
             const std::int64_t tries = kTriesPerSlot * wanted;
-            if (candidates > tries) {
-                for (std::int64_t t = 0; t < tries && found < wanted; ++t) {
-                    auto draw = static_cast<std::int32_t>(stream.below(candidates));
-                    int r = 0;
-                    while (draw >= ranges[r].end - ranges[r].begin)
-                        draw -= ranges[r].end - ranges[r].begin, ++r;
-                    const std::int32_t j = grid.point(ranges[r].begin + draw);
-                    if (within(i, j) && drawn.insert(j)) picked[found++] = j;
+            if (around.count() > tries) {
+                Stream stream(key, Stage::local_further, iteration, std::uint64_t(i));
+                for (std::int64_t t = 0; t < tries && found < wanted; t += kDraws) {
+                    std::int32_t at[kDraws];
+                    float squared[kDraws];
+                    for (int draw = 0; draw < kDraws; ++draw) {
+                        at[draw] = around.place(stream.below(around.count()));
+                        squared[draw] = squared_away<kDim>(here, grid.at(at[draw]), dim);
+                    }
+                    for (int draw = 0; draw < kDraws && found < wanted; ++draw)
+                        if (squared[draw] <= limit && drawn.insert(grid.point(at[draw])))
+                            picked[found++] = grid.point(at[draw]);
                 }
             }
             if (found == wanted) continue;
             // Few points around, or few of them within reach: list those and shuffle.
             listed.clear();
-            for (int r = 0; r < count; ++r)
-                for (std::int32_t p = ranges[r].begin; p < ranges[r].end; ++p) {
-                    const std::int32_t j = grid.point(p);
-                    if (within(i, j) && !drawn.contains(j)) listed.push_back(j);
-                }
+            for (std::uint32_t number = 0; number < around.count(); ++number) {
+                const std::int32_t at = around.place(number);
+                const std::int32_t j = grid.point(at);
+                if (squared_away<kDim>(here, grid.at(at), dim) <= limit && !drawn.contains(j))
+                    listed.push_back(j);
+            }
+            Stream stream(key, Stage::local_listed, iteration, std::uint64_t(i));
             for (std::size_t s = 0; s < listed.size() && found < wanted; ++s) {
                 const auto left = static_cast<std::uint32_t>(listed.size() - s);
                 std::swap(listed[s], listed[s + stream.below(left)]);
@@ -87,6 +119,18 @@ inline void local_further(const float* Y, std::int64_t n, std::int64_t dim,
             }
         }
     });
+}
+
+// Rewrite the local slots of each point with distinct random points within `reach` of
+// it in the map that are not its near pairs. Where fewer exist, the remaining slots
+// keep the partner they have.
+inline void local_further(const float* Y, std::int64_t n, std::int64_t dim,
+                          const std::int32_t* near, std::int64_t k, std::int64_t slots,
+                          float reach, double locality, std::uint64_t key,
+                          std::uint64_t iteration, std::int32_t* out, int threads,
+                          Poll poll) {
+    const auto run = dim == 2 ? local_further_in<2> : local_further_in<0>;
+    run(Y, n, dim, near, k, slots, reach, locality, key, iteration, out, threads, poll);
 }
 
 }  // namespace localmap

@@ -11,7 +11,8 @@ enum class Stage : std::uint64_t {
     mid_near = 1,
     further = 2,
     local_further = 3,
-    locality = 4
+    local_listed = 4,
+    locality = 5
 };
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood 2014).

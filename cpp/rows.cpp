@@ -4,7 +4,7 @@
 #include "distance.hpp"
 #include "forces.hpp"
 #include "isa.hpp"
-#include "products.hpp"
+#include "distances.hpp"
 
 namespace localmap {
 namespace LOCALMAP_ISA {
@@ -20,7 +20,7 @@ static double pull(const Side& i, const Side& j, int64_t dim, const TilePairs& p
 #define LOCALMAP_NAME(name) LOCALMAP_TEXT(name)
 
 extern const Rows kRows;
-const Rows kRows = {pull,         move, squared_distance, scores,
+const Rows kRows = {pull,         move, squared_distance, distances,
                     distance_sum, LOCALMAP_NAME(LOCALMAP_ISA)};
 
 }  // namespace LOCALMAP_ISA

@@ -163,8 +163,8 @@ def test_filed_pairs_are_the_pairs(n):
     """Every pair stands once, in the tile of its two blocks."""
     pairs = np.random.default_rng(n).integers(0, n, size=(n, 3)).astype(np.int32)
     filed = kernels.file_pairs(pairs, 2)
-    blocks = _core.block_count(n)
-    rows = -(-n // blocks) if blocks == 1 else 1024
+    rows = _core.block_rows(n)
+    blocks = -(-n // rows)
     found = []
     for a in range(blocks):
         for b in range(blocks):

@@ -54,6 +54,65 @@ def test_digits_against_scikit_learn(digits):
     np.testing.assert_allclose(graph.distances, distances[:, :10], rtol=1e-5)
 
 
+def clusters(n, d, groups, seed=0):
+    rng = np.random.default_rng(seed)
+    centres = 5 * rng.normal(size=(groups, d))
+    return (centres[rng.integers(0, groups, n)] + rng.normal(size=(n, d))).astype("f4")
+
+
+@pytest.mark.parametrize(
+    "Z",
+    [
+        clusters(12_000, 20, 40),
+        clusters(12_000, 30, 1),  # one ball: no cell is better than another
+        np.random.default_rng(0).random((12_000, 2), dtype=np.float32),
+        clusters(9_000, 10, 3) * np.float32(1e-3) + np.float32(7),
+    ],
+    ids=["groups", "ball", "plane", "offset"],
+)
+def test_search_in_cells_reaches_and_tells_its_recall(Z):
+    n = len(Z)
+    graph = nearest_neighbors(Z, 30, 2)
+    rows = np.arange(0, n, 7, dtype=np.int32)  # not the rows it chose by
+    _, exact = kernels.exact_neighbors(Z, 30, 2, rows)
+    recall = (graph.distances[rows, :10] <= exact[:, 9:10]).mean()
+    assert graph.recall >= 0.98
+    assert recall == pytest.approx(graph.recall, abs=0.015)
+    assert (np.diff(graph.distances, axis=1) >= 0).all()
+    assert (graph.indices != np.arange(n)[:, None]).all()
+    distances = np.linalg.norm(Z[rows, None] - Z[graph.indices[rows]], axis=2)
+    np.testing.assert_allclose(graph.distances[rows], distances, rtol=1e-4, atol=1e-6)
+    assert all(len(set(row)) == 30 for row in graph.indices[rows])
+
+
+def test_rows_whose_cells_are_nearly_empty_get_all_their_neighbours():
+    """Strays far from everything and from each other sit in cells of their own."""
+    Z = clusters(9_000, 5, 4)
+    strays = np.arange(0, 9_000, 450)
+    Z[strays] *= np.linspace(1e3, 1e5, len(strays), dtype=np.float32)[:, None]
+    graph = nearest_neighbors(Z, 60, 2)
+    assert (graph.indices >= 0).all()
+    _, exact = kernels.exact_neighbors(Z, 60, 2, strays.astype(np.int32))
+    np.testing.assert_allclose(graph.distances[strays], exact, rtol=1e-5)
+
+
+def test_duplicates_by_the_ten_thousand():
+    Z = np.repeat(clusters(4, 5, 2), 2500, axis=0)
+    graph = nearest_neighbors(Z, 20, 2)
+    assert (graph.distances == 0).all()
+    assert (graph.indices != np.arange(10_000)[:, None]).all()
+
+
+def test_search_in_cells_gives_the_same_bits_on_any_number_of_threads():
+    Z = clusters(20_000, 16, 10)
+    one = nearest_neighbors(Z, 20, 1)
+    for threads in (2, 4):
+        many = nearest_neighbors(Z, 20, threads)
+        np.testing.assert_array_equal(one.indices, many.indices)
+        np.testing.assert_array_equal(one.distances, many.distances)
+        assert one.recall == many.recall
+
+
 @pytest.mark.parametrize("k", [0, 10])
 def test_impossible_k_is_refused(k):
     with pytest.raises(ValueError, match="k must be from 1 to 9"):

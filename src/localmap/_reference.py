@@ -17,10 +17,11 @@ Ints: TypeAlias = NDArray[np.int32]
 
 WORD: Final = 2**64 - 1
 GOLDEN: Final = 0x9E3779B97F4A7C15
-MID_NEAR, FURTHER, LOCAL_FURTHER, LOCALITY = 1, 2, 3, 4
+MID_NEAR, FURTHER, LOCAL_FURTHER, LOCAL_LISTED, LOCALITY = 1, 2, 3, 4, 5
 
 MID_NEAR_DRAWS: Final = 6
 TRIES_PER_SLOT: Final = 8
+DRAWS: Final = 16
 
 
 def _mix(z: int) -> int:
@@ -155,7 +156,7 @@ def local_slots(locality: float, slots: int, key: int, row: int) -> int:
 
 
 def _grid_side(n: int, axes: int) -> int:
-    side = 4
+    side = 8
     while (2 * side) ** axes <= n:
         side *= 2
     return side
@@ -172,8 +173,8 @@ def local_further(
 ) -> Ints:
     """Redraw the local slots among the points within `reach` in the map.
 
-    Candidates are the points of the cells around a point, on a grid of width `reach`
-    over the first three axes, wrapped around. Up to eight tries a slot draw from
+    Candidates are the points of the cells around a point, on a grid half as wide as
+    `reach` over the first three axes, wrapped around. Up to eight tries a slot draw from
     them; after that, or when they are few, the valid ones are listed and shuffled.
     Slots for which no valid point is left keep the partner they have.
     """
@@ -181,7 +182,7 @@ def local_further(
     limit = np.float32(reach)
     axes = min(dim, 3)
     side = _grid_side(n, axes)
-    cells = np.floor(Y[:, :axes].astype(np.float64) / (float(limit) * 1.000001))
+    cells = np.floor(Y[:, :axes].astype(np.float64) / (float(limit) * 1.000001 / 2))
     cells = (cells % side).astype(np.int64)
     members: dict[tuple[int, ...], list[int]] = {}
     for i, cell in enumerate(cells):
@@ -194,14 +195,13 @@ def local_further(
         stream = Stream(key, LOCAL_FURTHER, iteration, i)
         taken = {i, *near[i].tolist()}
         candidates: list[int] = []
-        for reversed_offset in itertools.product((-1, 0, 1), repeat=axes):
-            offset = reversed_offset[::-1]
+        for offset in itertools.product((-2, -1, 0, 1, 2), repeat=axes):
             cell = tuple((c + o) % side for c, o in zip(cells[i], offset, strict=True))
             candidates += members.get(cell, [])
         found = 0
         tries = TRIES_PER_SLOT * wanted
         if len(candidates) > tries:
-            for _ in range(tries):
+            for _ in range(-(-tries // DRAWS) * DRAWS):
                 if found == wanted:
                     break
                 j = candidates[stream.below(len(candidates))]
@@ -212,6 +212,7 @@ def local_further(
         if found == wanted:
             continue
         listed = [j for j in candidates if j not in taken and _within(Y, i, j, limit)]
+        stream = Stream(key, LOCAL_LISTED, iteration, i)
         for s in range(min(len(listed), wanted - found)):
             other = s + stream.below(len(listed) - s)
             listed[s], listed[other] = listed[other], listed[s]

@@ -30,6 +30,7 @@ class Embedding:
 
     Y: NDArray[np.float32]
     counts: PairCounts
+    neighbor_recall: float
     n_iter: int
     seconds: dict[str, float]
 
@@ -45,7 +46,9 @@ def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
 
     Z, _ = preprocess(X, params.metric, params.pca_components)
     watch.lap("preprocess")
-    graph = nearest_neighbors(Z, min(n - 1, counts.near + EXTRA_CANDIDATES), n_threads)
+    k = min(n - 1, counts.near + EXTRA_CANDIDATES)
+    graph = nearest_neighbors(Z, k, n_threads, at=counts.near)
+    recall = graph.recall
     watch.lap("neighbors")
     pairs = sample_pairs(Z, graph, counts, key, n_threads)
     del graph
@@ -64,7 +67,7 @@ def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
         verbose=params.verbose,
     )
     watch.lap("optimize")
-    return Embedding(layout.Y, counts, layout.n_iter, watch.seconds)
+    return Embedding(layout.Y, counts, recall, layout.n_iter, watch.seconds)
 
 
 class Stopwatch:

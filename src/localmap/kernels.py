@@ -77,7 +77,9 @@ def _checked(pairs: Ints, n: int, rows: int | None = None) -> Ints:
         msg = f"pairs must have one row for each of {rows} points; got {pairs.shape}."
         raise ValueError(msg)
     if pairs.size and (pairs.min() < 0 or pairs.max() >= n):
-        msg = f"pairs must name rows from 0 to {n - 1}; got {pairs.min()}..{pairs.max()}."
+        msg = (
+            f"pairs must name rows from 0 to {n - 1}; got {pairs.min()}..{pairs.max()}."
+        )
         raise ValueError(msg)
     return pairs
 
@@ -85,7 +87,7 @@ def _checked(pairs: Ints, n: int, rows: int | None = None) -> Ints:
 def file_pairs(pairs: Ints, n_threads: int = 1) -> FiledPairs:
     """File the partners of each point in the order in which forces are computed."""
     n, k = pairs.shape
-    blocks = _core.block_count(n)
+    blocks = -(-n // _core.block_rows(n))
     starts = np.empty(blocks**2 + 1, dtype=np.int64)
     codes = np.empty(n * k, dtype=np.uint32)
     _core.file_pairs(_checked(pairs, n), starts, codes, n_threads)

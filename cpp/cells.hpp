@@ -12,8 +12,8 @@
 
 namespace localmap {
 
-constexpr int kMeansRounds = 6;
-constexpr std::int64_t kSamplePerCell = 48;   // rows that place a centre
+constexpr int kMeansRounds = 4;
+constexpr std::int64_t kSamplePerCell = 32;  // rows that place a centre
 constexpr std::int64_t kQueriesPerBatch = 4096;
 
 // Centre of each of `cells` groups of the given rows (Lloyd's rounds, spread start).
@@ -211,13 +211,17 @@ inline std::int64_t cell_neighbors(const float* Z, std::int64_t n, std::int64_t 
         const std::int32_t* batch = cells.rows().data() + begin;
         const auto count = static_cast<std::size_t>(end - begin);
         std::vector<std::pair<std::int32_t, std::int32_t>> visits;  // cell, query
+        // A row's own cell comes first: what it finds there keeps most others out.
+        for (std::size_t q = 0; q < count; ++q)
+            visits.emplace_back(cells.cell(batch[q]), static_cast<std::int32_t>(q));
         visits.reserve(count * static_cast<std::size_t>(probes));
         Best best;
         cells.rank(batch, end - begin, probes, best);
         for (std::size_t q = 0; q < count; ++q)
             for (std::int64_t p = 0; p < probes; ++p)
-                visits.emplace_back(best.of(q)[p].row, static_cast<std::int32_t>(q));
-        std::sort(visits.begin(), visits.end());
+                if (best.of(q)[p].row != cells.cell(batch[q]))
+                    visits.emplace_back(best.of(q)[p].row, static_cast<std::int32_t>(q));
+        std::sort(visits.begin() + static_cast<std::ptrdiff_t>(count), visits.end());
         best.reset(end - begin, keep);
         Block block(d);
         for (std::size_t v = 0; v < visits.size(); ++v) {

@@ -20,18 +20,20 @@ static inline Lanes multiply_add(Lanes a, Lanes b, Lanes sum) {
 #endif
 }
 
-// `queries` is d x kQueries, `panel` d x kPanel. Writes the squared distances and, per
-// query, a bit for each one below its threshold.
-static void distances(const float* queries, const float* panel, int64_t d,
+// `queries` are kQueries rows of d numbers, `panel` is d x kPanel. Writes the squared
+// distances and, per query, a bit for each one below its threshold.
+static void distances(const float* const* queries, const float* panel, int64_t d,
                       const float* thresholds, float* out, uint32_t* below) {
     Lanes total[kQueries][2];
     for (int q = 0; q < kQueries; ++q) total[q][0] = total[q][1] = all(0.0f);
     const float* x = panel;
-    for (int64_t k = 0; k < d; ++k, x += kPanel, queries += kQueries) {
+    const float* const query[kQueries] = {queries[0], queries[1], queries[2],
+                                          queries[3], queries[4], queries[5]};
+    for (int64_t k = 0; k < d; ++k, x += kPanel) {
         const Lanes low = load(x), high = load(x + kLanes);
 #pragma GCC unroll 6
         for (int q = 0; q < kQueries; ++q) {
-            const Lanes value = all(queries[q]);
+            const Lanes value = all(query[q][k]);
             const Lanes first = value - low, second = value - high;
             total[q][0] = multiply_add(first, first, total[q][0]);
             total[q][1] = multiply_add(second, second, total[q][1]);

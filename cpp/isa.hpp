@@ -51,7 +51,7 @@ struct Rows {
     // integers have exact distances, so equal distances stay equal in any unit.
     double (*squared_distance)(const float* a, const float* b, int64_t d);
     // Squared distances of kQueries queries to kPanel points (distances.hpp).
-    void (*distances)(const float* queries, const float* panel, int64_t d,
+    void (*distances)(const float* const* queries, const float* panel, int64_t d,
                       const float* thresholds, float* out, uint32_t* below);
     // Sum of the distances from `point` to `count` points stored axis by axis, each
     // axis `stride` numbers long.

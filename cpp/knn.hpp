@@ -96,17 +96,16 @@ private:
     std::vector<float> threshold_;
 };
 
-// Up to six queries side by side, as `distances` reads them, with their places in a Best.
+// Up to six queries, with their places in a Best.
 class Block {
 public:
-    explicit Block(std::int64_t d) : d_(d), packed_(static_cast<std::size_t>(d * kQueries)) {}
+    explicit Block(std::int64_t d) : d_(d) {}
     void clear() { count_ = 0; }
     bool full() const { return count_ == kQueries; }
-    bool empty() const { return count_ == 0; }
     // `row` is the row of the data that the query is, which it does not find; or kNoRow.
     void add(const float* query, std::int32_t row, std::size_t place) {
-        for (std::int64_t k = 0; k < d_; ++k)
-            packed_[static_cast<std::size_t>(k * kQueries + count_)] = query[k];
+        // Empty seats repeat the last query and find nothing.
+        for (int q = count_; q < kQueries; ++q) query_[q] = query;
         row_[count_] = row;
         place_[count_++] = place;
     }
@@ -118,7 +117,7 @@ public:
         for (int q = count_; q < kQueries; ++q) thresholds[q] = 0.0f;
         for (std::int64_t p = first; p < last; ++p) {
             for (int q = 0; q < count_; ++q) thresholds[q] = best.threshold(place_[q]);
-            rows().distances(packed_.data(), panels.panel(p), d_, thresholds, distance, below);
+            rows().distances(query_, panels.panel(p), d_, thresholds, distance, below);
             for (int q = 0; q < count_; ++q)
                 for (std::uint32_t bits = below[q]; bits != 0; bits &= bits - 1) {
                     const int lane = __builtin_ctz(bits);
@@ -132,7 +131,7 @@ public:
 private:
     std::int64_t d_;
     int count_ = 0;
-    std::vector<float> packed_;
+    const float* query_[kQueries] = {};
     std::int32_t row_[kQueries] = {};
     std::size_t place_[kQueries] = {};
 };

@@ -174,8 +174,8 @@ def local_further(
     """Redraw the local slots among the points within `reach` in the map.
 
     Candidates are the points of the cells around a point, on a grid half as wide as
-    `reach` over the first three axes, wrapped around. Up to eight tries a slot draw from
-    them; after that, or when they are few, the valid ones are listed and shuffled.
+    `reach` over the first three axes, wrapped around. Up to eight tries a slot draw
+    from them; after that, or when they are few, the valid ones are shuffled.
     Slots for which no valid point is left keep the partner they have.
     """
     n, dim = Y.shape

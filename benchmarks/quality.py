@@ -17,7 +17,7 @@ from localmap import LocalMAP, PaCMAP
 from localmap.metrics import silhouette
 
 BIG = ("mnist", "fmnist")
-SETS = ("usps", "20ng", "coil20", "kang", *BIG)
+SETS = ("usps", "20ng", "coil20", "coil20_unit", "kang", *BIG)
 
 
 def knn_accuracy(Y, y, k=10):

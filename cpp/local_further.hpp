@@ -18,6 +18,9 @@ namespace localmap {
 constexpr std::int64_t kTriesPerSlot = 8;
 constexpr int kDraws = 16;
 
+// Points whose pairs are fetched before their turn comes.
+constexpr std::int64_t kAhead = 4;
+
 // The share `locality` of a point's slots is local: the whole part for every point, the
 // fraction by a draw that is the point's own and stays the same from redraw to redraw.
 inline std::int64_t local_slots(double locality, std::int64_t slots, std::uint64_t key,
@@ -77,6 +80,11 @@ void local_further_in(const float* Y, std::int64_t n, std::int64_t dim,
         for (std::int64_t place = begin; place < end; ++place) {
             if (place == begin || grid.cell(place) != grid.cell(place - 1))
                 around.enter(grid, grid.cell(place));
+            if (place + kAhead < end) {
+                const std::int64_t next = grid.point(place + kAhead);
+                __builtin_prefetch(near + next * k);
+                __builtin_prefetch(out + next * slots, 1);
+            }
             const std::int64_t i = grid.point(place);
             const float* here = grid.at(place);
             const std::int64_t wanted = local_slots(locality, slots, key, i);
@@ -91,15 +99,15 @@ void local_further_in(const float* Y, std::int64_t n, std::int64_t dim,
             if (around.count() > tries) {
                 Stream stream(key, Stage::local_further, iteration, std::uint64_t(i));
                 for (std::int64_t t = 0; t < tries && found < wanted; t += kDraws) {
-                    std::int32_t at[kDraws];
-                    float squared[kDraws];
+                    std::int32_t within[kDraws];  // no branch: every draw is written,
+                    int count = 0;                // those out of reach overwritten
                     for (int draw = 0; draw < kDraws; ++draw) {
-                        at[draw] = around.place(stream.below(around.count()));
-                        squared[draw] = squared_away<kDim>(here, grid.at(at[draw]), dim);
+                        const std::int32_t at = around.place(stream.below(around.count()));
+                        within[count] = grid.point(at);
+                        count += squared_away<kDim>(here, grid.at(at), dim) <= limit;
                     }
-                    for (int draw = 0; draw < kDraws && found < wanted; ++draw)
-                        if (squared[draw] <= limit && drawn.insert(grid.point(at[draw])))
-                            picked[found++] = grid.point(at[draw]);
+                    for (int c = 0; c < count && found < wanted; ++c)
+                        if (drawn.insert(within[c])) picked[found++] = within[c];
                 }
             }
             if (found == wanted) continue;

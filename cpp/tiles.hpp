@@ -18,18 +18,21 @@
 
 namespace localmap {
 
-// Rows a block. At 2048 both blocks' positions and forces stay in the nearest caches;
-// fewer collide in flight, more leave the cache. Small data is cut finer, so that
-// several threads find work; huge data coarser, so that tiles stay well filled.
-inline std::int64_t block_rows(std::int64_t n) {
-    const auto blocks_of = [n](std::int64_t blocks) { return (n + blocks - 1) / blocks; };
-    const std::int64_t rows =
-        std::min<std::int64_t>(2048, std::max<std::int64_t>(512, blocks_of(16)));
-    return std::min<std::int64_t>(65536, std::max(rows, blocks_of(256)));
+// Rows a block, as a power of two. At 2048 both blocks' positions and forces stay in
+// the nearest caches; with fewer rows sums in flight collide, with more they leave the
+// cache. Small data is cut finer, so that several threads find work; huge data coarser,
+// so that tiles stay well filled; never beyond what 16 bits can name.
+inline int block_bits(std::int64_t n) {
+    int bits = 9;
+    while (bits < 11 && (n >> bits) > 16) ++bits;
+    while (bits < 16 && (n >> bits) > 256) ++bits;
+    return bits;
 }
 
+inline std::int64_t block_rows(std::int64_t n) { return std::int64_t(1) << block_bits(n); }
+
 inline std::int64_t block_count(std::int64_t n) {
-    return (n + block_rows(n) - 1) / block_rows(n);
+    return (n + block_rows(n) - 1) >> block_bits(n);
 }
 
 // File n x k partners by tile. `starts` has blocks^2 + 1 places: the pairs of block a
@@ -37,12 +40,13 @@ inline std::int64_t block_count(std::int64_t n) {
 inline void file_pairs(const std::int32_t* pairs, std::int64_t n, std::int64_t k,
                        std::int64_t* starts, PairCode* codes, int threads, Poll poll) {
     const std::int64_t rows = block_rows(n), blocks = block_count(n);
+    const int bits = block_bits(n);
     starts[blocks * blocks] = n * k;
     parallel_for(blocks, 1, threads, poll, [&](std::int64_t a, std::int64_t, int) {
         const std::int64_t begin = a * rows, end = std::min(n, begin + rows);
         std::vector<std::int64_t> next(static_cast<std::size_t>(blocks), 0);
         for (std::int64_t p = begin * k; p < end * k; ++p)
-            ++next[static_cast<std::size_t>(pairs[p] / rows)];
+            ++next[static_cast<std::size_t>(pairs[p] >> bits)];
         std::int64_t total = begin * k;
         for (std::int64_t b = 0; b < blocks; ++b) {
             const std::int64_t size = next[static_cast<std::size_t>(b)];
@@ -53,10 +57,10 @@ inline void file_pairs(const std::int32_t* pairs, std::int64_t n, std::int64_t k
         // waits for the one before it.
         for (std::int64_t s = 0; s < k; ++s)
             for (std::int64_t i = begin; i < end; ++i) {
-                const std::int64_t j = pairs[i * k + s], b = j / rows;
+                const std::int64_t j = pairs[i * k + s], b = j >> bits;
                 codes[next[static_cast<std::size_t>(b)]++] = {
                     static_cast<std::uint16_t>(i - begin),
-                    static_cast<std::uint16_t>(j - b * rows)};
+                    static_cast<std::uint16_t>(j & (rows - 1))};
             }
     });
 }

@@ -28,7 +28,6 @@ PEERS = {"localmap": str(ROOT), "pacmap": "pacmap==0.9.1"}
 def install(folder, requirement):
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
-    # No bytecode and no caches left over from the install: what a user meets first.
     subprocess.run([python, "-m", "pip", "install", "-q", requirement], check=True)
     return python
 

@@ -68,14 +68,14 @@ double pull_map(const Matrix<float>& Y, const Filed kinds[3], const Vector<const
     };
     run_tiles(
         blocks, threads, signalled,
-        [&](const Meeting& meeting, std::int64_t number) {
+        [&](const Meeting& meeting, std::int64_t number) noexcept {
             const std::int64_t a = meeting.a, b = meeting.b;
             double& loss = losses[static_cast<std::size_t>(number)];
             loss = rows().pull(side(a), side(b), dim, pairs(a, b), weights, with_loss);
             if (a != b)
                 loss += rows().pull(side(b), side(a), dim, pairs(b, a), weights, with_loss);
         },
-        [&](std::int64_t block) {
+        [&](std::int64_t block) noexcept {
             finish(block * size, std::min(size, n * dim - block * size));
         });
     double total = 0.0;

@@ -14,7 +14,16 @@ namespace localmap {
 
 constexpr int kMeansRounds = 4;
 constexpr std::int64_t kSamplePerCell = 32;  // rows that place a centre
-constexpr std::int64_t kQueriesPerBatch = 4096;
+
+// Queries searched together: many, so that they share cells; but no more than take
+// about a tenth of a second, so that Ctrl-C is heard.
+inline std::int64_t batch_size(std::int64_t n, std::int64_t d, std::int64_t cells,
+                               std::int64_t probes) {
+    constexpr double kNumbers = 1e9;
+    const double per_query = double(probes) * double(n) / double(cells) * double(d);
+    return std::max<std::int64_t>(
+        kTile, std::min<std::int64_t>(4096, std::int64_t(kNumbers / per_query)));
+}
 
 // Centre of each of `cells` groups of the given rows (Lloyd's rounds, spread start).
 inline std::vector<float> k_means(const float* Z, std::int64_t d,
@@ -81,7 +90,8 @@ inline std::vector<float> cell_centres(const float* Z, std::int64_t n, std::int6
     for (std::size_t s = 0; s < sample.size(); ++s)
         members[static_cast<std::size_t>(group[s])].push_back(sample[s]);
     std::vector<std::vector<float>> split(members.size());
-    parallel_for(coarse, 1, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
+    parallel_for(coarse, 1, threads, poll, [&](std::int64_t begin, std::int64_t end,
+                                               int worker) {
         for (std::int64_t c = begin; c < end; ++c) {
             const auto& mine = members[static_cast<std::size_t>(c)];
             if (mine.empty()) continue;
@@ -90,7 +100,7 @@ inline std::vector<float> cell_centres(const float* Z, std::int64_t n, std::int6
                 1, (size * cells + sampled / 2) / sampled);
             std::vector<std::int32_t> unused;
             split[static_cast<std::size_t>(c)] =
-                k_means(Z, d, mine, share, unused, 1, nullptr);
+                k_means(Z, d, mine, share, unused, 1, worker == 0 ? poll : nullptr);
         }
     });
     std::vector<float> centres;
@@ -206,15 +216,15 @@ inline std::int64_t cell_neighbors(const float* Z, std::int64_t n, std::int64_t 
     const std::int64_t keep = std::min(n - 1, k + kSpare);
     // Batches of rows that lie together: they probe the same cells, so a cell's panels
     // are read once for many of them.
-    parallel_for(n, kQueriesPerBatch, threads, poll, [&](std::int64_t begin, std::int64_t end,
-                                                         int) {
+    const std::int64_t batched = batch_size(n, d, cells.count(), probes);
+    parallel_for(n, batched, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
         const std::int32_t* batch = cells.rows().data() + begin;
         const auto count = static_cast<std::size_t>(end - begin);
         std::vector<std::pair<std::int32_t, std::int32_t>> visits;  // cell, query
+        visits.reserve(count * static_cast<std::size_t>(probes + 1));
         // A row's own cell comes first: what it finds there keeps most others out.
         for (std::size_t q = 0; q < count; ++q)
             visits.emplace_back(cells.cell(batch[q]), static_cast<std::int32_t>(q));
-        visits.reserve(count * static_cast<std::size_t>(probes));
         Best best;
         cells.rank(batch, end - begin, probes, best);
         for (std::size_t q = 0; q < count; ++q)

@@ -14,7 +14,8 @@ extern const Rows kRows;
 
 const Rows& rows() {
 #ifdef LOCALMAP_HAVE_AVX2
-    static const bool modern = __builtin_cpu_supports("avx2");
+    static const bool modern =
+        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     if (modern) return avx2::kRows;
 #endif
     return baseline::kRows;

@@ -50,7 +50,7 @@ struct Rows {
     // Squared Euclidean distance of two rows of d numbers, summed in double: rows of
     // integers have exact distances, so equal distances stay equal in any unit.
     double (*squared_distance)(const float* a, const float* b, int64_t d);
-    // Squared distances of kQueries queries to kPanel points (distances.hpp).
+    // Squared distances of kQueries queries to kPanel points (distance.hpp).
     void (*distances)(const float* const* queries, const float* panel, int64_t d,
                       const float* thresholds, float* out, uint32_t* below);
     // Sum of the distances from `point` to `count` points stored axis by axis, each

@@ -116,7 +116,10 @@ public:
         std::uint32_t below[kQueries];
         for (int q = count_; q < kQueries; ++q) thresholds[q] = 0.0f;
         for (std::int64_t p = first; p < last; ++p) {
-            for (int q = 0; q < count_; ++q) thresholds[q] = best.threshold(place_[q]);
+            float widest = 0.0f;
+            for (int q = 0; q < count_; ++q)
+                widest = std::max(widest, thresholds[q] = best.threshold(place_[q]));
+            if (widest == 0.0f) return;  // as many duplicates as anyone asked for
             rows().distances(query_, panels.panel(p), d_, thresholds, distance, below);
             for (int q = 0; q < count_; ++q)
                 for (std::uint32_t bits = below[q]; bits != 0; bits &= bits - 1) {

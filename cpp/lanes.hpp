@@ -1,6 +1,6 @@
 // Eight float lanes, the unit of all vector arithmetic. Every instruction set works
-// on the same eight lanes in the same order and without fused multiply-add, so old
-// and new CPUs give the same bits; only the speed differs.
+// on the same eight lanes in the same order. Forces, steps and the distances that leave
+// the search use no fused multiply-add, so old and new CPUs give them the same bits.
 //
 // This header is compiled once per instruction set. It includes nothing that has
 // inline functions with external linkage: a copy built for a new CPU must not be

@@ -41,6 +41,11 @@ public:
         }
     }
     std::uint32_t count() const { return count_; }
+    template <class Visit>
+    void visit_all(Visit visit) const {
+        for (int r = 0; r < parts_; ++r)
+            for (std::int32_t at = ranges_[r].begin; at < ranges_[r].end; ++at) visit(at);
+    }
     std::int32_t place(std::uint32_t number) const {
         int r = 0;
         for (int next = 1; next < parts_; ++next) r += number >= before_[next] ? 1 : 0;
@@ -113,12 +118,11 @@ void local_further_in(const float* Y, std::int64_t n, std::int64_t dim,
             if (found == wanted) continue;
             // Few points around, or few of them within reach: list those and shuffle.
             listed.clear();
-            for (std::uint32_t number = 0; number < around.count(); ++number) {
-                const std::int32_t at = around.place(number);
+            around.visit_all([&](std::int32_t at) {
                 const std::int32_t j = grid.point(at);
                 if (squared_away<kDim>(here, grid.at(at), dim) <= limit && !drawn.contains(j))
                     listed.push_back(j);
-            }
+            });
             Stream stream(key, Stage::local_listed, iteration, std::uint64_t(i));
             for (std::size_t s = 0; s < listed.size() && found < wanted; ++s) {
                 const auto left = static_cast<std::uint32_t>(listed.size() - s);

@@ -1,5 +1,5 @@
 // A parallel loop without global state: threads live for one call, so nothing
-// survives a fork, nothing spins, and two fits in two Python threads do not meet.
+// survives a fork, and two fits in two Python threads do not meet.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -53,7 +52,7 @@ void parallel_for(std::int64_t n, std::int64_t grain, int threads, Poll poll,
     for (int worker = 1; worker < threads; ++worker) {
         try {
             helpers.emplace_back(claim, worker, [] {});
-        } catch (const std::system_error&) {
+        } catch (const std::exception&) {
             break;  // the system grants no more threads: fewer do the same work
         }
     }

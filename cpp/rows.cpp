@@ -4,7 +4,6 @@
 #include "distance.hpp"
 #include "forces.hpp"
 #include "isa.hpp"
-#include "distances.hpp"
 
 namespace localmap {
 namespace LOCALMAP_ISA {

@@ -19,13 +19,13 @@
 namespace localmap {
 
 // Rows a block, as a power of two. At 2048 both blocks' positions and forces stay in
-// the nearest caches; with fewer rows sums in flight collide, with more they leave the
-// cache. Small data is cut finer, so that several threads find work; huge data coarser,
-// so that tiles stay well filled; never beyond what 16 bits can name.
+// the nearest caches; with fewer rows sums in flight collide. Small data is cut finer,
+// so that several threads find work. Large data is cut coarser: each block is fetched
+// as often as there are blocks. Never beyond what 16 bits can name.
 inline int block_bits(std::int64_t n) {
     int bits = 9;
     while (bits < 11 && (n >> bits) > 16) ++bits;
-    while (bits < 16 && (n >> bits) > 256) ++bits;
+    while (bits < 16 && (n >> bits) > 64) ++bits;
     return bits;
 }
 
@@ -96,6 +96,7 @@ inline std::vector<Meeting> tournament(std::int64_t blocks) {
 }
 
 // Run tile(meeting, number) for every meeting and finish(block) after a block's last.
+// Neither may throw: others wait for them.
 template <class Tile, class Finish>
 void run_tiles(std::int64_t blocks, int threads, Poll poll, Tile&& tile, Finish&& finish) {
     const std::vector<Meeting> meetings = tournament(blocks);

@@ -19,7 +19,7 @@ class Problem:
     Y: np.ndarray
 
     @property
-    def lists(self):
+    def filed(self):
         p = self.pairs
         return [kernels.file_pairs(q) for q in (p.near, p.mid_near, p.further)]
 

@@ -212,6 +212,55 @@ def test_damaged_files_are_one_clear_line(tmp_path, suffix, capsys):
     assert "cannot read" in one_line_error(capsys)
 
 
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet"])
+def test_truncated_files_are_one_clear_line(tmp_path, suffix, capsys):
+    path = tmp_path / f"cut{suffix}"
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    if suffix == ".npy":
+        np.save(path, X)
+    elif suffix == ".npz":
+        np.savez_compressed(path, X=X)
+    else:
+        pd.DataFrame(X, columns=list("abcd")).to_parquet(path)
+    whole = path.read_bytes()
+    for share in (0.3, 0.9):
+        path.write_bytes(whole[: int(share * len(whole))])
+        assert run("embed", path, "-o", tmp_path / "o.csv", "--quiet") != 0
+        assert "cannot read" in one_line_error(capsys)
+
+
+def test_a_table_without_header_loses_no_row(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    np.savetxt(tmp_path / "bare.csv", X, delimiter=",")
+    pd.DataFrame(X).to_csv(tmp_path / "named.csv", index=False)  # header 0,1,2
+    for name in ("bare", "named"):
+        out = tmp_path / f"{name}.npy"
+        assert run("embed", tmp_path / f"{name}.csv", "-o", out, *QUICK) == 0
+        assert np.load(out).shape == (60, 2)
+
+
+def test_names_of_rows_are_kept(tmp_path):
+    rows = [f"cell{i}" for i in range(50)]
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    lines = [",".join([row, *map(str, x)]) for row, x in zip(rows, X, strict=True)]
+    (tmp_path / "r.csv").write_text("a,b,c\n" + "\n".join(lines))  # as R writes
+    frame = pd.DataFrame(X, columns=list("abc"), index=pd.Index(rows, name="cell"))
+    frame.to_parquet(tmp_path / "p.parquet")
+    for name, column in (("r.csv", "index"), ("p.parquet", "cell")):
+        out = tmp_path / f"{name}.csv"
+        assert run("embed", tmp_path / name, "-o", out, *QUICK) == 0
+        kept = pd.read_csv(out)
+        assert kept[column].tolist() == rows
+        assert list(kept.columns) == [column, "localmap_1", "localmap_2"]
+
+
+@pytest.mark.parametrize("command", ["demo --out {file}/sub", "demo --out {file}"])
+def test_impossible_folders_are_one_clear_line(tmp_path, command, capsys):
+    (tmp_path / "file").write_text("x")
+    assert run(*command.format(file=tmp_path / "file").split(), "--quiet") != 0
+    one_line_error(capsys)
+
+
 def test_a_pickle_is_never_opened(tmp_path, capsys):
     path = tmp_path / "objects.npy"
     np.save(path, np.array([{"a": 1}, None]), allow_pickle=True)
@@ -272,13 +321,15 @@ def test_ctrl_c_ends_the_command_with_nothing_half_written(tmp_path):
     )  # fmt: skip
     shown = ""
     while "local" not in shown:  # phase 3 has begun
-        shown += os.read(process.stderr.fileno(), 200).decode()
+        more = os.read(process.stderr.fileno(), 200).decode()
+        assert more, f"the command ended early: {shown}"
+        shown += more
     start = time.monotonic()
     process.send_signal(signal.SIGINT)
     rest = process.communicate(timeout=20)[1]
     assert time.monotonic() - start < 5
     assert process.returncode == 130
-    assert "interrupted; nothing was written" in rest
+    assert "interrupted; no file is half written" in rest
     assert [p.name for p in tmp_path.iterdir()] == ["x.npy"]
 
 

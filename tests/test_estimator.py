@@ -318,12 +318,12 @@ BAD = {
     "mid_near_ratio": [-0.1, np.nan, "1", None],
     "further_ratio": [-1, np.inf, "1", None],
     "metric": ["l3", None, 2],
-    "proximal_distance": [0, -1.0, np.inf, "big", None],
+    "proximal_distance": [0, -1.0, 1e-50, 1e300, np.inf, "big", None],
     "near_strength": [-1, np.nan, "big"],
     "locality": [-0.1, 1.1, "half", None],
     "init": ["spectral", 3, None, np.zeros((3, 2)), np.full((120, 2), np.nan)],
     "n_iters": [450, (1, 2), (1, 2, -3), (1, 2, 2.5), "abc", None],
-    "learning_rate": [0, -1, np.nan, "1", None],
+    "learning_rate": [0, -1, 1e300, np.nan, "1", None],
     "pca_components": [0, -5, 2.5, "all"],
     "random_state": ["seed", 1.5, [1]],
     "n_jobs": [0, 1.5, "all"],
@@ -345,10 +345,11 @@ def test_every_parameter_is_tested_with_bad_values():
 
 
 def test_a_diverging_run_is_an_error_not_a_map_of_nan():
+    start = np.random.default_rng(0).choice([-3e38, 3e38], size=(120, 2))
     with pytest.raises(ValueError, match="learning_rate"):
-        LocalMAP(learning_rate=1e38, random_state=0).fit(blobs())
+        LocalMAP(init=start, random_state=0).fit(blobs())
     with pytest.raises(ValueError, match="learning_rate"):
-        PaCMAP(learning_rate=1e38, random_state=0).fit(blobs())
+        PaCMAP(init=start, random_state=0).fit(blobs())
 
 
 def test_an_interrupted_refit_leaves_an_unfitted_usable_estimator():

@@ -17,11 +17,26 @@ MIXED = Weights(3.0, 3.0, 1.5, near_plain=0.4, near_local=3.0)
 @pytest.mark.parametrize("weights", [PACMAP, LOCAL, MIXED])
 def test_forces_equal_the_reference(make_problem, dim, weights):
     problem = make_problem(dim=dim)
-    gradient, loss = kernels.forces(problem.Y, *problem.lists, weights)
+    gradient, loss = kernels.forces(problem.Y, *problem.filed, weights)
     p = problem.pairs
     expected, expected_loss = _reference.forces(
         problem.Y, p.near, p.mid_near, p.further, weights
     )
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(gradient, expected, atol=1e-5 * scale)
+    assert loss == pytest.approx(expected_loss, rel=1e-5)
+
+
+@pytest.mark.parametrize("n", [1300, 1797, 17_500])
+@pytest.mark.parametrize("weights", [PACMAP, LOCAL])
+def test_forces_of_many_blocks_equal_the_reference(n, weights):
+    """3, 4 and 18 blocks, the last of 1024 rows: every tile, odd numbers included."""
+    rng = np.random.default_rng(n)
+    pairs = [rng.integers(0, n, size=(n, k)).astype(np.int32) for k in (3, 2, 5)]
+    Y = (8 * rng.normal(size=(n, 2))).astype(np.float32)
+    filed = [kernels.file_pairs(p, 2) for p in pairs]
+    gradient, loss = kernels.forces(Y, *filed, weights, n_threads=3)
+    expected, expected_loss = _reference.forces(Y, *pairs, weights)
     scale = np.abs(expected).max()
     np.testing.assert_allclose(gradient, expected, atol=1e-5 * scale)
     assert loss == pytest.approx(expected_loss, rel=1e-5)
@@ -90,16 +105,16 @@ def test_the_local_near_force_is_a_weight_and_never_repels(distance):
 @pytest.mark.parametrize("weights", [PACMAP, LOCAL])
 def test_forces_sum_to_zero_and_follow_the_map(make_problem, dim, weights):
     problem = make_problem(dim=dim)
-    gradient, loss = kernels.forces(problem.Y, *problem.lists, weights)
+    gradient, loss = kernels.forces(problem.Y, *problem.filed, weights)
     scale = np.abs(gradient).max()
     np.testing.assert_allclose(gradient.sum(axis=0), 0, atol=1e-4 * scale)
 
-    moved, _ = kernels.forces(problem.Y + np.float32(3), *problem.lists, weights)
+    moved, _ = kernels.forces(problem.Y + np.float32(3), *problem.filed, weights)
     np.testing.assert_allclose(moved, gradient, atol=1e-4 * scale)
 
     turn = np.linalg.qr(np.random.default_rng(1).normal(size=(dim, dim)))[0]
     turned, turned_loss = kernels.forces(
-        (problem.Y @ turn).astype(np.float32), *problem.lists, weights
+        (problem.Y @ turn).astype(np.float32), *problem.filed, weights
     )
     np.testing.assert_allclose(turned, gradient @ turn, atol=1e-4 * scale)
     assert turned_loss == pytest.approx(loss, rel=1e-5)
@@ -113,7 +128,7 @@ def test_steps_equal_reference_adam(make_problem, dim):
     Y = problem.Y.astype(np.float64)
     m, v = np.zeros_like(Y), np.zeros_like(Y)
     for step in range(1, 6):
-        loss = descent.step(*problem.lists, MIXED, with_loss=True)
+        loss = descent.step(*problem.filed, MIXED, with_loss=True)
         gradient, expected_loss = _reference.forces(
             Y, p.near, p.mid_near, p.further, MIXED
         )
@@ -124,24 +139,24 @@ def test_steps_equal_reference_adam(make_problem, dim):
 
 def test_loss_is_nan_unless_asked_for(make_problem):
     problem = make_problem()
-    assert np.isnan(kernels.Descent(problem.Y, 1.0).step(*problem.lists, PACMAP))
+    assert np.isnan(kernels.Descent(problem.Y, 1.0).step(*problem.filed, PACMAP))
 
 
 @pytest.mark.parametrize("dim", [2, 3, 5])
 def test_same_bits_on_any_number_of_threads(dim):
     rng = np.random.default_rng(0)
-    n = 7000  # seven blocks
+    n = 7000  # fourteen blocks
     Z = rng.normal(size=(n, 12)).astype(np.float32)
     pairs = sample_pairs(Z, nearest_neighbors(Z, 20), PairCounts(10, 5, 20), 0)
     Y = (8 * rng.normal(size=(n, dim))).astype(np.float32)
 
     def run(threads):
         descent = kernels.Descent(Y, 1.0, threads)
-        lists = [
+        filed = [
             kernels.file_pairs(p, threads)
             for p in (pairs.near, pairs.mid_near, pairs.further)
         ]
-        losses = [descent.step(*lists, MIXED, with_loss=True) for _ in range(5)]
+        losses = [descent.step(*filed, MIXED, with_loss=True) for _ in range(5)]
         redrawn = kernels.local_further(
             descent.Y, pairs.near, pairs.further, 10, 0.7, 5, 9, threads
         )
@@ -185,10 +200,10 @@ def test_pairs_out_of_range_never_reach_native_code(bad):
         kernels.further(pairs, 1, 0)
 
 
-def test_lists_of_another_map_are_refused(make_problem):
+def test_pairs_of_another_map_are_refused(make_problem):
     problem = make_problem()
     with pytest.raises(ValueError, match="pairs are of 300 points, the map has 299"):
-        kernels.forces(problem.Y[:-1], *problem.lists, PACMAP)
+        kernels.forces(problem.Y[:-1], *problem.filed, PACMAP)
 
 
 def test_the_core_names_its_instruction_set():

@@ -163,7 +163,8 @@ def test_locality_grows_slot_by_slot(make_problem):
     for locality in (0.0, 0.13, 0.5, 0.87, 1.0):
         changed = redraw(Y, near, further, 30.0, locality) != further
         shares.append(changed.mean())
-        assert (changed | ~before).all() or (before & ~changed).mean() < 0.01
+        # A redrawn slot may by chance draw the partner it had.
+        assert (before & ~changed).mean() < 0.01
         before = changed
     np.testing.assert_allclose(shares, (0, 0.13, 0.5, 0.87, 1.0), atol=0.06)
     assert shares[0] == 0

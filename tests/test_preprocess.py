@@ -125,7 +125,20 @@ def test_equal_rows_are_refused():
     with pytest.raises(ValueError, match="All rows of X are equal:"):
         preprocess(np.ones((20, 3)))
     with pytest.raises(ValueError, match="equal under metric='cosine'"):
-        preprocess(np.outer([1, 2, 5, 9.0], [1, 2, 4]), "cosine")
+        preprocess(np.outer([1, 3, 7], [0.1, 0.2, 0.7]), "cosine")
+
+
+def test_a_constant_row_has_no_correlation():
+    X = data(20, 3)
+    X[3] = 0.1  # its mean is 0.10000000000000002
+    Z, applied = preprocess(X, "correlation")
+    np.testing.assert_allclose(Z[3] * applied.unit, -applied.centre, atol=1e-6)
+
+
+def test_wide_data_without_pca_starts_from_its_rows():
+    X = data(40, 3000).astype(np.float32)
+    scores = principal_components(X, 2)
+    same_up_to_sign(scores, PCA(2, svd_solver="full").fit_transform(X), atol=1e-2)
 
 
 @pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (-np.inf, "infinity")])

@@ -33,14 +33,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with _warnings_in_one_line():
             arguments.run(arguments)
-    except (tables.TableError, ValueError, TypeError) as error:
+    except (tables.TableError, ValueError, TypeError, OSError) as error:
         return _fail(str(error))
     except ImportError as error:
         return _fail(f'{error}; the command needs pip install "localmap[cli]"')
     except MemoryError:
         return _fail("out of memory; try fewer rows or a machine with more memory")
     except KeyboardInterrupt:
-        return _fail("interrupted; nothing was written", status=130)
+        return _fail("interrupted; no file is half written", status=130)
     return 0
 
 
@@ -49,9 +49,7 @@ def demo(arguments: argparse.Namespace) -> None:
     from sklearn.datasets import load_digits
 
     out: Path = arguments.out
-    if out.exists() and not out.is_dir():
-        msg = f"cannot write to {out}: it is a file"
-        raise tables.TableError(msg)
+    out.mkdir(parents=True, exist_ok=True)
     import pandas as pd
 
     from localmap import plotting
@@ -65,7 +63,6 @@ def demo(arguments: argparse.Namespace) -> None:
         digits.target,
         title=f"1,797 handwritten digits, LocalMAP (silhouette {score:.2f})",
     )
-    out.mkdir(parents=True, exist_ok=True)
     tables.write(out / "digits.csv", Y, pd.DataFrame({"digit": digits.target}))
     with tables.whole_file(out / "digits.png") as aside:
         plotting.save(ax, aside)

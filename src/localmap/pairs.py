@@ -10,6 +10,9 @@ from typing import Final, NamedTuple
 from localmap import kernels
 from localmap.neighbors import KNNGraph
 
+# More pairs than any machine holds: where a ratio is beyond all reason.
+MOST: Final = 2**31
+
 # Neighbours searched beyond n_neighbors, to choose from by scaled distance.
 EXTRA_CANDIDATES: Final = 50
 
@@ -47,8 +50,8 @@ def pair_counts(
     """
     asked = PairCounts(
         n_neighbors,
-        round(n_neighbors * mid_near_ratio),
-        round(n_neighbors * further_ratio),
+        round(min(n_neighbors * mid_near_ratio, MOST)),
+        round(min(n_neighbors * further_ratio, MOST)),
     )
     if sum(asked) <= n - 1:
         return asked

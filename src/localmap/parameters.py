@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from localmap.kernels import thread_count
 from localmap.preprocess import ROW_METRICS
 
+# Distances and steps in the map are float32; their squares must be, too.
+FLOAT32_RANGE = (1e-15, 1e15)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Parameters:
@@ -45,19 +48,20 @@ class Parameters:
             _refuse(
                 "metric", self.metric, f"one of {', '.join(map(repr, ROW_METRICS))}"
             )
-        _number("proximal_distance", self.proximal_distance, 0.0, above=True)
+        _number("proximal_distance", self.proximal_distance, *FLOAT32_RANGE)
         if self.near_strength is not None:
             _number("near_strength", self.near_strength, 0.0, also="or None")
         _number("locality", self.locality, 0.0, 1.0)
         _init(self.init)
         _n_iters(self.n_iters)
-        _number("learning_rate", self.learning_rate, 0.0, above=True)
+        _number("learning_rate", self.learning_rate, *FLOAT32_RANGE)
         if self.pca_components is not None:
             _integer("pca_components", self.pca_components, 1, also="or None")
         if self.n_jobs is not None:
             _integer("n_jobs", self.n_jobs, also="or None")
             if self.n_jobs == 0:
-                _refuse("n_jobs", 0, "a number of threads, or -1 for all cores")
+                rule = "a number of threads, or -1 for all cores"
+                _refuse("n_jobs", 0, rule, ValueError)
         if self.callback is not None and not callable(self.callback):
             _refuse(
                 "callback", self.callback, "a function of (iteration, Y, loss) or None"
@@ -89,85 +93,57 @@ def random_key(random_state: Any) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
     rule = "None, an integer, a numpy.random.RandomState or a numpy.random.Generator"
-    name = "random_state"
-    raise _refusal(name, random_state, rule)
+    return _refuse("random_state", random_state, rule)
 
 
-def _refuse(name: str, value: Any, rule: str) -> NoReturn:
-    raise _refusal(name, value, rule)
-
-
-def _refusal(name: str, value: Any, rule: str) -> ValueError | TypeError:
+def _refuse(
+    name: str, value: Any, rule: str, error: type[Exception] = TypeError
+) -> NoReturn:
     """Say what was given and the rule."""
     given = repr(value)
     if len(given) > 60:
         given = f"{given[:57]}..."
     msg = f"{name} must be {rule}; got {given} ({type(value).__name__})."
-    return (ValueError if _right_type(value, rule) else TypeError)(msg)
+    raise error(msg)
 
 
-def _right_type(value: Any, rule: str) -> bool:
-    """Numbers out of range and unknown names are wrong values, the rest wrong types."""
-    if isinstance(value, (bool, np.bool_)):
-        return False
-    if isinstance(value, Real):
-        return rule.startswith(("a number", "an integer", "a finite"))
-    return isinstance(value, (str, tuple)) and rule.startswith(("one of", "three"))
-
-
-def _integer(
-    name: str,
-    value: Any,
-    low: int | None = None,
-    high: int | None = None,
-    also: str = "",
-) -> None:
-    rule = "an integer"
-    if low is not None:
-        rule += f" of at least {low}" if high is None else f" from {low} to {high}"
+def _integer(name: str, value: Any, low: int | None = None, also: str = "") -> None:
+    rule = "an integer" if low is None else f"an integer of at least {low}"
     rule = f"{rule} {also}".strip()
     if not isinstance(value, Integral) or isinstance(value, (bool, np.bool_)):
         _refuse(name, value, rule)
-    number = int(value)
-    if (low is not None and number < low) or (high is not None and number > high):
-        _refuse(name, value, rule)
+    if low is not None and int(value) < low:
+        _refuse(name, value, rule, ValueError)
 
 
 def _number(
-    name: str,
-    value: Any,
-    low: float,
-    high: float = math.inf,
-    *,
-    above: bool = False,
-    also: str = "",
+    name: str, value: Any, low: float, high: float = math.inf, also: str = ""
 ) -> None:
-    if high < math.inf:
-        rule = f"a number from {low:g} to {high:g}"
-    else:
-        rule = f"a finite number {'above' if above else 'of at least'} {low:g}"
+    rule = f"a number from {low:g} to {high:g}"
+    if high == math.inf:
+        rule = f"a finite number of at least {low:g}"
     rule = f"{rule} {also}".strip()
     if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
         _refuse(name, value, rule)
-    number = float(value)
-    inside = math.isfinite(number) and low <= number <= high
-    if not inside or (above and number == low):
-        _refuse(name, value, rule)
+    if not (math.isfinite(value) and low <= float(value) <= high):
+        _refuse(name, value, rule, ValueError)
 
 
 def _init(value: Any) -> None:
-    rule = 'one of "pca" and "random", or an array of shape (n_samples, n_components)'
+    rule = '"pca", "random", or an array of shape (n_samples, n_components)'
     if isinstance(value, str):
         if value not in ("pca", "random"):
-            _refuse("init", value, rule)
+            _refuse("init", value, rule, ValueError)
     elif not hasattr(value, "__array__") and not isinstance(value, (list, tuple)):
         _refuse("init", value, rule)
 
 
 def _n_iters(value: Any) -> None:
     rule = "three integers of at least 0, the iterations of each phase"
-    if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 3:
+    if not isinstance(value, (tuple, list, np.ndarray)):
         _refuse("n_iters", value, rule)
+    if len(value) != 3:
+        _refuse("n_iters", value, rule, ValueError)
     for count in value:
         if not isinstance(count, Integral) or isinstance(count, bool) or count < 0:
-            _refuse("n_iters", value, rule)
+            _refuse("n_iters", value, rule, ValueError)

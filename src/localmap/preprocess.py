@@ -2,8 +2,8 @@
 
 Units do not matter. Data is divided by a power of two near its largest deviation
 from the centre, which is exact: ``1024 * X`` gives the same bits as ``X``, and numbers
-beyond the range of float32 need no care. The data is read in blocks of rows, so no
-second copy of a wide matrix is made.
+beyond the range of float32 need no care. The data is read in blocks of rows, so data
+with more rows than columns is not copied whole.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ CENTRE_GRID: Final = 1024.0
 
 # Units by which float32 numbers can be divided without leaving float32.
 FLOAT32_UNITS: Final = (2.0**-100, 2.0**100)
+
+# Normalised rows that differ by no more than this differ by rounding alone.
+ROUNDING: Final = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +105,14 @@ def principal_components(Z: Floats, n_components: int) -> NDArray[np.float64]:
     In double precision: for data of integers the result is the same in any unit.
     """
     n, d = Z.shape
+    if n < d:  # by the products of rows, of which there are fewer
+        centred = Z - Z.mean(axis=0, dtype=np.float64)
+        products = centred @ centred.T
+        left = _leading(products / np.trace(products), n_components)
+        axes = centred.T @ left
+        axes = _signed(axes / np.maximum(np.linalg.norm(axes, axis=0), 1e-300))
+        scores: NDArray[np.float64] = centred @ axes
+        return scores
     second, mean = np.zeros((d, d)), np.zeros(d)
     for rows in blocks(Z):
         block = Z[rows].astype(np.float64)
@@ -144,10 +155,12 @@ def _in_metric(block: NDArray[Any], metric: str) -> NDArray[Any]:
     if metric == "euclidean":
         return block
     block = block.astype(np.float64)
-    if metric == "correlation":
-        block -= block.mean(axis=1, keepdims=True)
     # Two steps, so that no square leaves the range of float64.
     block /= _nonzero(np.abs(block).max(axis=1))
+    if metric == "correlation":
+        block -= block.mean(axis=1, keepdims=True)
+        # What is left of a constant row is rounding: it has no direction.
+        block[np.abs(block).max(axis=1) <= ROUNDING] = 0.0
     block /= _nonzero(np.linalg.norm(block, axis=1))
     return block
 
@@ -171,7 +184,7 @@ def _centre_and_unit(X: NDArray[Any], metric: str) -> tuple[NDArray[np.float64],
             total += (block / n).sum(axis=0, dtype=np.float64)
     centre = np.clip(total, low, high)
     deviation = np.maximum(high / 2 - centre / 2, centre / 2 - low / 2).max()
-    if deviation == 0.0:
+    if deviation <= (0.0 if metric == "euclidean" else ROUNDING):
         msg = (
             "All rows of X are equal"
             + ("" if metric == "euclidean" else f" under metric={metric!r}")
@@ -185,7 +198,10 @@ def _centre_and_unit(X: NDArray[Any], metric: str) -> tuple[NDArray[np.float64],
 def _principal_axes(
     X: NDArray[Any], plain: Preprocessing, k: int
 ) -> NDArray[np.float64]:
-    """Principal axes by the cheapest exact route for the shape at hand."""
+    """Principal axes by the cheapest route for the shape at hand.
+
+    Exact if there are at most `EXACT_PCA` rows or columns, randomised above.
+    """
     n, D = X.shape
     if max(EXACT_PCA, n) >= D and min(n, D) <= EXACT_PCA:
         covariance = np.zeros((D, D))

@@ -48,11 +48,11 @@ def read(path: Path, labels: str | None = None, ids: Sequence[str] = ()) -> Tabl
         raise TableError(msg)
     try:
         return _READERS[path.suffix.lower()](path, labels, tuple(ids))
+    except (TableError, ImportError, MemoryError):
+        raise
     except FileNotFoundError:
         msg = f"no such file: {path}"
-    except IsADirectoryError:
-        msg = f"{path} is a directory"
-    except (OSError, ValueError, KeyError, EOFError) as error:
+    except Exception as error:  # noqa: BLE001 - each format fails in ways of its own
         msg = f"cannot read {path}: {_first_line(error)}"
     raise TableError(msg)
 
@@ -121,8 +121,12 @@ def _umask() -> int:
 def _read_text(path: Path, labels: str | None, ids: tuple[str, ...]) -> Table:
     import pandas as pd
 
+    separator = SEPARATORS[path.suffix.lower()]
     try:
-        frame = pd.read_csv(path, sep=SEPARATORS[path.suffix.lower()])
+        frame = pd.read_csv(path, sep=separator)
+        if _are_numbers(list(frame.columns)):
+            # A table without a header: its first row must not be taken for names.
+            frame = pd.read_csv(path, sep=separator, header=None)
     except pd.errors.EmptyDataError:
         msg = f"{path} is empty"
         raise TableError(msg) from None
@@ -145,7 +149,7 @@ def _read_npy(path: Path, labels: str | None, ids: tuple[str, ...]) -> Table:
 
 
 def _read_npz(path: Path, labels: str | None, ids: tuple[str, ...]) -> Table:
-    with np.load(path, allow_pickle=False) as archive:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
         names = archive.files
         for name in (*([labels] if labels else []), *ids):
             if name not in names:
@@ -190,6 +194,11 @@ def _from_frame(
         msg = f"{path} has no rows"
         raise TableError(msg)
     frame.columns = frame.columns.map(str)
+    if frame.index.nlevels > 1 or frame.index.dtype.kind not in "iu":
+        # Names of rows, as R and pandas write them: kept, not embedded.
+        names = [str(name or "index") for name in frame.index.names]
+        frame = frame.reset_index(names=names)
+        ids = (*names, *ids)
     if not ids:
         ids = tuple(c for c in frame.columns if c.lower() in ID_NAMES and c != labels)
     aside = [*ids, *([labels] if labels is not None and labels not in ids else [])]
@@ -209,6 +218,15 @@ def _from_frame(
         None if labels is None else frame[labels],
         left_out,
     )
+
+
+def _are_numbers(names: Sequence[Any]) -> bool:
+    """Tell data from names: 0, 1, 2, ... is how pandas names nameless columns."""
+    try:
+        numbers = [float(name) for name in names]
+    except ValueError:
+        return False
+    return numbers != list(range(len(numbers)))
 
 
 def _missing(path: Path, name: str, names: Sequence[str]) -> TableError:

@@ -25,6 +25,14 @@ def describe(*packages):
     }
 
 
+def merged(name, rows):
+    """Rows of this run and, where it did not measure, of the run before it."""
+    path = RESULTS / f"{name}.json"
+    known = json.loads(path.read_text())["rows"] if path.exists() else []
+    both = {(row["data"], row["method"]): row for row in (*known, *rows)}
+    return list(both.values())
+
+
 def save(name, title, machine, table, rows):
     """Write docs/results/NAME.json and .md; print the table."""
     RESULTS.mkdir(parents=True, exist_ok=True)

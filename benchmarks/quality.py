@@ -60,6 +60,9 @@ def main():
                 row[f"{who}_10nn"] = [knn_accuracy(Y, y) for Y in maps]
             rows.append(row)
             print(format_row(row), flush=True)
+    places = {name: place for place, name in enumerate(SETS)}
+    rows = machine.merged("quality", rows)
+    rows.sort(key=lambda row: places.get(row["data"], len(SETS)))
     head = (
         "| data | method | seeds | silhouette, pacmap 0.9.1 | silhouette, ours | "
         "difference | 10-NN, pacmap 0.9.1 | 10-NN, ours | difference |\n"

@@ -163,9 +163,7 @@ def main():
     methods = [m for m in arguments.methods if importlib.util.find_spec(METHODS[m][1])]
     missing = [m for m in arguments.methods if m not in methods]
     datasets = arguments.datasets or (SCALE if arguments.scale else SETS)
-    path = machine.RESULTS / "speed.json"
-    known = json.loads(path.read_text())["rows"] if path.exists() else []
-    rows = {(row["data"], row["method"]): row for row in known}
+    rows = []
     for dataset in datasets:
         runs = {method: [] for method in methods}
         for _ in range(arguments.rounds):
@@ -174,12 +172,10 @@ def main():
                 runs[method].append(result)
                 print(dataset, method, json.dumps(result), flush=True)
         for method in methods:
-            rows[dataset, method] = {
-                "data": dataset,
-                "method": method,
-                "runs": runs[method],
-            }
-    ordered = sorted(rows.values(), key=lambda row: order(row["data"]))
+            row = {"data": dataset, "method": method, "runs": runs[method]}
+            rows.append(row)
+    rows = machine.merged("speed", rows)
+    ordered = sorted(rows, key=lambda row: order(row["data"]))
     text = table(ordered)
     if missing:
         text += f"\n\nNot installed, left out: {', '.join(missing)}."

@@ -1,8 +1,14 @@
-"""Real data: floors that a broken stage does not reach (each was broken once).
+"""Real data: bands that a broken stage leaves (each was broken once).
 
-On digits, ten seeds give PaCMAP a silhouette of 0.62 to 0.65 and LocalMAP 0.57 to
-0.60. Without near scaling, mid-near pairs, the second phase or repulsion, or with the
-paper's loss differentiated, at least one number below falls under its floor.
+On digits, five seeds give PaCMAP a silhouette of 0.62 to 0.65 and LocalMAP 0.58 to 0.59,
+10-NN accuracy 0.986 to 0.989, correlation of group distances 0.74 to 0.82. Broken stages:
+
+- the farthest candidates as near pairs: silhouette 0.46, accuracy 0.88
+- no further pairs: silhouette below 0
+- LocalMAP without mid-near pairs 0.45, without its last phase 0.64, without redraws
+  0.70, with three times the near strength 0.64 and accuracy 0.974
+
+Unscaled near pairs and random mid-near pairs stay inside: test_pairs.py catches those.
 """
 
 import numpy as np
@@ -19,12 +25,14 @@ def leave_one_out_accuracy(Y, y, k=10):
     return (votes == y).mean()
 
 
-@pytest.mark.parametrize(("estimator", "floor"), [(PaCMAP, 0.60), (LocalMAP, 0.56)])
-def test_digits(digits, estimator, floor):
+@pytest.mark.parametrize(
+    ("estimator", "low", "high"), [(PaCMAP, 0.60, 0.67), (LocalMAP, 0.56, 0.615)]
+)
+def test_digits(digits, estimator, low, high):
     X, y = digits
     Y = estimator(random_state=0).fit_transform(X)
-    assert silhouette(Y, y) > floor
-    assert leave_one_out_accuracy(Y, y) > 0.975
+    assert low < silhouette(Y, y) < high
+    assert leave_one_out_accuracy(Y, y) > 0.98
 
 
 def test_global_order_survives(digits):
@@ -34,4 +42,4 @@ def test_global_order_survives(digits):
     centres = [np.array([A[y == k].mean(axis=0) for k in range(10)]) for A in (X, Y)]
     upper = np.triu_indices(10, 1)
     data, shown = (np.linalg.norm(c[:, None] - c, axis=2)[upper] for c in centres)
-    assert np.corrcoef(data, shown)[0, 1] > 0.3
+    assert np.corrcoef(data, shown)[0, 1] > 0.7

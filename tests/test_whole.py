@@ -1,7 +1,8 @@
 """Real data: bands that a broken stage leaves (each was broken once).
 
-On digits, five seeds give PaCMAP a silhouette of 0.62 to 0.65 and LocalMAP 0.58 to 0.59,
-10-NN accuracy 0.986 to 0.989, correlation of group distances 0.74 to 0.82. Broken stages:
+On digits, five seeds give PaCMAP a silhouette of 0.62 to 0.65 and LocalMAP 0.58 to
+0.59, 10-NN accuracy 0.986 to 0.989, correlation of group distances 0.74 to 0.82. With
+broken stages:
 
 - the farthest candidates as near pairs: silhouette 0.46, accuracy 0.88
 - no further pairs: silhouette below 0

@@ -31,6 +31,11 @@ def test_many_groups_get_a_legend_and_a_colour_each(groups):
     assert len(np.unique(colors, axis=0)) == groups
 
 
+def test_numbered_groups_come_in_order():
+    names = texts(plotting.plot(Y, np.arange(400) % 13))
+    assert names == [str(i) for i in range(13)]
+
+
 def test_numbers_are_a_scale():
     ax = plotting.plot(Y, Y[:, 0])
     assert len(ax.figure.axes) == 2

@@ -101,7 +101,10 @@ def _draw_groups(
     from matplotlib.lines import Line2D
     from matplotlib.patheffects import withStroke
 
-    names, codes = np.unique(labels.astype(str), return_inverse=True)
+    # Numbers in the order of numbers, everything else by name.
+    values = labels if labels.dtype.kind in "biuf" else labels.astype(str)
+    groups, codes = np.unique(values, return_inverse=True)
+    names = [str(group) for group in groups]
     colors: list[Any] = list(COLORS)
     if len(names) > len(colors):
         hues = np.linspace(0, 1, len(names), endpoint=False)

@@ -63,10 +63,10 @@ def clusters(n, d, groups, seed=0):
 @pytest.mark.parametrize(
     "Z",
     [
-        clusters(12_000, 20, 40),
-        clusters(12_000, 30, 1),  # one ball: no cell is better than another
-        np.random.default_rng(0).random((12_000, 2), dtype=np.float32),
-        clusters(9_000, 10, 3) * np.float32(1e-3) + np.float32(7),
+        clusters(18_000, 20, 40),
+        clusters(18_000, 30, 1),  # one ball: no cell is better than another
+        np.random.default_rng(0).random((18_000, 2), dtype=np.float32),
+        clusters(17_000, 10, 3) * np.float32(1e-3) + np.float32(7),
     ],
     ids=["groups", "ball", "plane", "offset"],
 )
@@ -89,7 +89,7 @@ def test_rows_whose_cells_are_nearly_empty_are_compared_with_all(monkeypatch):
     """Cells of about three rows, few of them searched: no list of 60 can be filled."""
     monkeypatch.setattr(neighbors, "CELLS_PER_ROOT", 30.0)
     monkeypatch.setattr(neighbors, "TARGET_RECALL", 0.2)
-    Z = clusters(9_000, 5, 4)
+    Z = clusters(17_000, 5, 4)
     graph = nearest_neighbors(Z, 60, 2)
     exact, distances = kernels.exact_neighbors(Z, 60, 2)
     np.testing.assert_array_equal(graph.indices, exact)
@@ -97,10 +97,10 @@ def test_rows_whose_cells_are_nearly_empty_are_compared_with_all(monkeypatch):
 
 
 def test_duplicates_by_the_ten_thousand():
-    Z = np.repeat(clusters(4, 5, 2), 2500, axis=0)
+    Z = np.repeat(clusters(4, 5, 2), 5000, axis=0)
     graph = nearest_neighbors(Z, 20, 2)
     assert (graph.distances == 0).all()
-    assert (graph.indices != np.arange(10_000)[:, None]).all()
+    assert (graph.indices != np.arange(20_000)[:, None]).all()
 
 
 def test_search_in_cells_gives_the_same_bits_on_any_number_of_threads():

@@ -3,7 +3,9 @@
 Small data is compared with itself, all rows with all rows. Larger data is grouped into
 cells by k-means, and each row is compared with the rows of its nearest cells. How many
 cells that takes is measured, not assumed: the true neighbours of a few hundred rows
-are found first, and every row searches as many cells as hold `TARGET_RECALL` of them.
+are found first, all `k` of them, and every row searches as many cells as hold the share
+`TARGET_RECALL`. (Near pairs are chosen among all k by scaled distance: judged by the
+ten nearest alone, the search lost 0.009 of 10-NN accuracy on 20 Newsgroups.)
 Both ways give the same bits for any number of threads.
 """
 
@@ -46,14 +48,13 @@ def nearest_neighbors(
     """Find the `k` nearest other rows of each row of `Z` by Euclidean distance.
 
     A row is left out of its own list by its index, so duplicates are each other's
-    neighbours. `at` is the number of nearest ones whose recall counts.
+    neighbours. The recall told is that of the `at` nearest.
     """
     n = Z.shape[0]
     if n <= EXACT_ROWS:
         return KNNGraph(*kernels.exact_neighbors(Z, k, n_threads))
     sample = (np.arange(SAMPLE) * n // SAMPLE).astype(np.int32)
-    at = min(at, k)
-    truth, true_distances = kernels.exact_neighbors(Z, at, n_threads, sample)
+    truth, true_distances = kernels.exact_neighbors(Z, k, n_threads, sample)
     indices, distances, _ = kernels.cell_neighbors(
         Z, k, int(CELLS_PER_ROOT * n**0.5), sample, truth, TARGET_RECALL, n_threads
     )
@@ -62,5 +63,6 @@ def nearest_neighbors(
         found = kernels.exact_neighbors(Z, k, n_threads, lonely)
         indices[lonely], distances[lonely] = found
     # Equal distances may come in another order: what counts is the distance.
-    recall = float((distances[sample, :at] <= true_distances[:, -1:]).mean())
+    at = min(at, k)
+    recall = float((distances[sample, :at] <= true_distances[:, at - 1 : at]).mean())
     return KNNGraph(indices, distances, recall)

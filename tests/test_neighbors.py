@@ -6,6 +6,11 @@ from localmap import kernels, neighbors
 from localmap.neighbors import nearest_neighbors
 
 
+@pytest.fixture(autouse=True)
+def _cells_from_8192_rows(monkeypatch):
+    monkeypatch.setattr(neighbors, "EXACT_ROWS", 8192)
+
+
 @pytest.mark.parametrize(
     ("n", "d", "k"),
     [(500, 20, 60), (97, 3, 10), (1000, 101, 15), (50, 1, 49), (2, 4, 1)],

@@ -67,7 +67,7 @@ default="pca"
         Near pairs that each point was given; fewer than asked for on small data.
     neighbor_recall_ : float
         Share of the true nearest neighbours that were found, estimated on 500 rows;
-        1 where the search was exact (up to 16,384 rows).
+        1 where the search was exact (up to 20,000 rows).
     n_iter_ : int
         Iterations run.
     stage_seconds_ : dict of str to float
@@ -262,7 +262,7 @@ default="pca"
         Near pairs that each point was given; fewer than asked for on small data.
     neighbor_recall_ : float
         Share of the true nearest neighbours that were found, estimated on 500 rows;
-        1 where the search was exact (up to 16,384 rows).
+        1 where the search was exact (up to 20,000 rows).
     n_iter_ : int
         Iterations run.
     stage_seconds_ : dict of str to float

@@ -9,6 +9,7 @@
 #include "isa.hpp"
 #include "knn.hpp"
 #include "local_further.hpp"
+#include "mutual.hpp"
 #include "pairs.hpp"
 #include "parallel.hpp"
 #include "silhouette.hpp"
@@ -200,6 +201,15 @@ NB_MODULE(_core, module) {
                 static_cast<std::int64_t>(sample.shape(0)), truth.data(),
                 static_cast<std::int64_t>(truth.shape(1)), recall, indices.data(),
                 distances.data(), threads, signalled);
+        },
+        Release());
+
+    module.def(
+        "make_mutual",
+        [](Matrix<std::int32_t> indices, Matrix<float> distances, int threads) {
+            make_mutual(static_cast<std::int64_t>(indices.shape(0)),
+                        static_cast<std::int64_t>(indices.shape(1)), indices.data(),
+                        distances.data(), threads, signalled);
         },
         Release());
 

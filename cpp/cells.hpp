@@ -15,14 +15,38 @@ namespace localmap {
 constexpr int kMeansRounds = 4;
 constexpr std::int64_t kSamplePerCell = 32;  // rows that place a centre
 
-// Queries searched together: many, so that they share cells; but no more than take
-// about a tenth of a second, so that Ctrl-C is heard.
-inline std::int64_t batch_size(std::int64_t n, std::int64_t d, std::int64_t cells,
-                               std::int64_t probes) {
-    constexpr double kNumbers = 1e9;
-    const double per_query = double(probes) * double(n) / double(cells) * double(d);
-    return std::max<std::int64_t>(
-        kTile, std::min<std::int64_t>(4096, std::int64_t(kNumbers / per_query)));
+// A row is compared with the centres near its own cell's centre only: this many for
+// each cell that it searches.
+constexpr std::int64_t kShortlist = 12;
+
+// Queries searched together: they share cells, and Ctrl-C is heard between them.
+constexpr std::int64_t kBatch = 512;
+
+// The `keep` nearest of the points in `panels` for each of some rows of Z, nearest
+// first, as the panels name them.
+inline std::vector<std::int32_t> nearest(const float* Z, std::int64_t d,
+                                         const std::vector<std::int32_t>& rows,
+                                         const Panels& panels, std::int64_t keep,
+                                         int threads, Poll poll) {
+    const auto count = static_cast<std::int64_t>(rows.size());
+    std::vector<std::int32_t> found(static_cast<std::size_t>(count * keep));
+    parallel_for(count, kTile, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
+        Best best;
+        best.reset(end - begin, keep);
+        scan_all(
+            panels, d, end - begin,
+            [&](std::int64_t q) { return Z + rows[static_cast<std::size_t>(begin + q)] * d; },
+            [](std::int64_t) { return kNoRow; }, best);
+        for (std::int64_t q = begin; q < end; ++q) {
+            const auto place = static_cast<std::size_t>(q - begin);
+            const std::size_t size = best.cut(place);
+            Candidate* mine = best.of(place);
+            if (keep > 1) std::sort(mine, mine + size, Best::better);
+            for (std::size_t s = 0; s < size; ++s)
+                found[static_cast<std::size_t>(q * keep) + s] = mine[s].row;
+        }
+    });
+    return found;
 }
 
 // Centre of each of `cells` groups of the given rows (Lloyd's rounds, spread start).
@@ -35,27 +59,11 @@ inline std::vector<float> k_means(const float* Z, std::int64_t d,
         const float* from = Z + rows[static_cast<std::size_t>(c * count / cells)] * d;
         std::copy(from, from + d, centres.begin() + c * d);
     }
-    group.assign(rows.size(), 0);
     std::vector<double> sums(static_cast<std::size_t>(cells * d));
     std::vector<std::int64_t> sizes(static_cast<std::size_t>(cells));
     for (int round = 0;; ++round) {
         const Panels panels(centres.data(), d, all_rows(cells), 1, nullptr);
-        parallel_for(count, kTile, threads, poll,
-                     [&](std::int64_t begin, std::int64_t end, int) {
-                         Best best;
-                         best.reset(end - begin, 1);
-                         scan_all(
-                             panels, d, end - begin,
-                             [&](std::int64_t q) {
-                                 return Z + rows[static_cast<std::size_t>(begin + q)] * d;
-                             },
-                             [](std::int64_t) { return kNoRow; }, best);
-                         for (std::int64_t q = begin; q < end; ++q) {
-                             const auto place = static_cast<std::size_t>(q - begin);
-                             best.cut(place);
-                             group[static_cast<std::size_t>(q)] = best.of(place)->row;
-                         }
-                     });
+        group = nearest(Z, d, rows, panels, 1, threads, poll);
         if (round == kMeansRounds) return centres;
         std::fill(sums.begin(), sums.end(), 0.0);
         std::fill(sizes.begin(), sizes.end(), 0);
@@ -75,132 +83,177 @@ inline std::vector<float> k_means(const float* Z, std::int64_t d,
     }
 }
 
-// About `cells` centres in two levels: a few coarse groups, each split in proportion to
-// its size. Centres of one coarse group stand side by side.
-inline std::vector<float> cell_centres(const float* Z, std::int64_t n, std::int64_t d,
-                                       std::int64_t cells, int threads, Poll poll) {
-    const std::int64_t sampled = std::min(n, cells * kSamplePerCell);
-    std::vector<std::int32_t> sample(static_cast<std::size_t>(sampled));
-    for (std::int64_t s = 0; s < sampled; ++s)
-        sample[static_cast<std::size_t>(s)] = static_cast<std::int32_t>(s * n / sampled);
-    const auto coarse = static_cast<std::int64_t>(std::sqrt(double(cells)));
-    std::vector<std::int32_t> group;
-    k_means(Z, d, sample, coarse, group, threads, poll);
-    std::vector<std::vector<std::int32_t>> members(static_cast<std::size_t>(coarse));
-    for (std::size_t s = 0; s < sample.size(); ++s)
-        members[static_cast<std::size_t>(group[s])].push_back(sample[s]);
-    std::vector<std::vector<float>> split(members.size());
-    parallel_for(coarse, 1, threads, poll, [&](std::int64_t begin, std::int64_t end,
-                                               int worker) {
-        for (std::int64_t c = begin; c < end; ++c) {
-            const auto& mine = members[static_cast<std::size_t>(c)];
-            if (mine.empty()) continue;
-            const auto size = static_cast<std::int64_t>(mine.size());
-            const std::int64_t share = std::max<std::int64_t>(
-                1, (size * cells + sampled / 2) / sampled);
-            std::vector<std::int32_t> unused;
-            split[static_cast<std::size_t>(c)] =
-                k_means(Z, d, mine, share, unused, 1, worker == 0 ? poll : nullptr);
-        }
-    });
-    std::vector<float> centres;
-    for (const auto& part : split) centres.insert(centres.end(), part.begin(), part.end());
-    return centres;
+// Members of each of `groups` groups, in order.
+inline std::vector<std::vector<std::int32_t>> members(const std::vector<std::int32_t>& rows,
+                                                      const std::vector<std::int32_t>& group,
+                                                      std::int64_t groups) {
+    std::vector<std::vector<std::int32_t>> found(static_cast<std::size_t>(groups));
+    for (std::size_t r = 0; r < rows.size(); ++r)
+        found[static_cast<std::size_t>(group[r])].push_back(rows[r]);
+    return found;
 }
 
-// Rows grouped by their nearest centre, each group's rows packed in panels of its own.
+// Rows grouped by k-means in two levels: a few coarse groups, each split in proportion to
+// its size; then every row goes to the nearest of the centres around its coarse group.
 class Cells {
 public:
     Cells(const float* Z, std::int64_t n, std::int64_t d, std::int64_t cells, int threads,
           Poll poll)
-        : Z_(Z), d_(d), centres_(centre_panels(Z, n, d, cells, threads, poll)),
-          cell_(static_cast<std::size_t>(n)), panels_(pack(n, threads, poll)) {}
+        : Z_(Z), d_(d) {
+        const std::int64_t sampled = std::min(n, cells * kSamplePerCell);
+        std::vector<std::int32_t> sample(static_cast<std::size_t>(sampled));
+        for (std::int64_t s = 0; s < sampled; ++s)
+            sample[static_cast<std::size_t>(s)] = static_cast<std::int32_t>(s * n / sampled);
+        const auto coarse = static_cast<std::int64_t>(std::sqrt(double(cells)));
+        std::vector<std::int32_t> group;
+        const auto around = k_means(Z, d, sample, coarse, group, threads, poll);
+        split(members(sample, group, coarse), double(cells) / double(sampled), threads, poll);
+        const Panels coarse_panels(around.data(), d, all_rows(coarse), threads, poll);
+        group = nearest(Z, d, all_rows(n), coarse_panels, 1, threads, poll);
+        assign(around, members(all_rows(n), group, coarse), threads, poll);
+        pack(threads, poll);
+    }
 
     std::int64_t count() const { return count_; }
-    // Rows in the order of their cells.
-    const std::vector<std::int32_t>& rows() const { return by_cell_; }
     std::int32_t cell(std::int64_t row) const { return cell_[static_cast<std::size_t>(row)]; }
-
-    // The `probes` nearest cells of each of some rows, in no order, into `best`.
-    void rank(const std::int32_t* rows, std::int64_t count, std::int64_t probes,
-              Best& best) const {
-        best.reset(count, probes);
-        scan_all(
-            centres_, d_, count, [&](std::int64_t q) { return Z_ + rows[q] * d_; },
-            [](std::int64_t) { return kNoRow; }, best);
-        for (std::int64_t q = 0; q < count; ++q) best.cut(static_cast<std::size_t>(q));
+    const std::vector<std::int32_t>& rows(std::int64_t cell) const {
+        return rows_[static_cast<std::size_t>(cell)];
+    }
+    // The cells nearest to each cell, itself first.
+    std::vector<std::int32_t> shortlists(std::int64_t length, int threads, Poll poll) const {
+        return nearest(centres_.data(), d_, all_rows(count_), all(threads, poll), length,
+                       threads, poll);
+    }
+    // All cells, nearest to each of some rows first.
+    std::vector<std::int32_t> ranked(const std::vector<std::int32_t>& rows, int threads,
+                                     Poll poll) const {
+        return nearest(Z_, d_, rows, all(threads, poll), count_, threads, poll);
+    }
+    // All cells, nearest to the own cell of each of some rows first.
+    std::vector<std::int32_t> ranked_from_homes(std::vector<std::int32_t> rows, int threads,
+                                                Poll poll) const {
+        for (std::int32_t& row : rows) row = cell(row);
+        return nearest(centres_.data(), d_, rows, all(threads, poll), count_, threads, poll);
+    }
+    Panels centres(const std::int32_t* cells, std::int64_t count) const {
+        return Panels(centres_.data(), d_, {cells, cells + count}, 1, nullptr);
     }
     void scan(const Block& block, std::int32_t cell, Best& best) const {
-        const auto c = static_cast<std::size_t>(cell);
-        block.scan(panels_, first_panel_[c], first_panel_[c + 1], best);
+        const Panels& panels = panels_[static_cast<std::size_t>(cell)];
+        block.scan(panels, 0, panels.count(), best);
     }
 
 private:
-    Panels centre_panels(const float* Z, std::int64_t n, std::int64_t d,
-                         std::int64_t cells, int threads, Poll poll) {
-        const auto centres = cell_centres(Z, n, d, cells, threads, poll);
-        count_ = static_cast<std::int64_t>(centres.size()) / d;
-        return Panels(centres.data(), d, all_rows(count_), threads, poll);
+    Panels all(int threads, Poll poll) const {
+        return Panels(centres_.data(), d_, all_rows(count_), threads, poll);
     }
-    Panels pack(std::int64_t n, int threads, Poll poll) {
-        parallel_for(n, kTile, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
-            std::vector<std::int32_t> rows(static_cast<std::size_t>(end - begin));
-            for (std::int64_t i = begin; i < end; ++i)
-                rows[static_cast<std::size_t>(i - begin)] = static_cast<std::int32_t>(i);
-            Best best;
-            rank(rows.data(), end - begin, 1, best);
-            for (std::int64_t i = begin; i < end; ++i)
-                cell_[static_cast<std::size_t>(i)] =
-                    best.of(static_cast<std::size_t>(i - begin))->row;
+    void split(const std::vector<std::vector<std::int32_t>>& groups, double cells_per_row,
+               int threads, Poll poll) {
+        std::vector<std::vector<float>> parts(groups.size());
+        parallel_for(static_cast<std::int64_t>(groups.size()), 1, threads, poll,
+                     [&](std::int64_t begin, std::int64_t end, int worker) {
+                         for (auto g = static_cast<std::size_t>(begin);
+                              g < static_cast<std::size_t>(end); ++g) {
+                             if (groups[g].empty()) continue;
+                             const auto share = std::max<std::int64_t>(
+                                 1, std::llround(double(groups[g].size()) * cells_per_row));
+                             std::vector<std::int32_t> unused;
+                             parts[g] = k_means(Z_, d_, groups[g], share, unused, 1,
+                                                worker == 0 ? poll : nullptr);
+                         }
+                     });
+        for (const auto& part : parts)
+            centres_.insert(centres_.end(), part.begin(), part.end());
+        count_ = static_cast<std::int64_t>(centres_.size()) / d_;
+    }
+    void assign(const std::vector<float>& around,
+                const std::vector<std::vector<std::int32_t>>& groups, int threads,
+                Poll poll) {
+        const auto coarse = static_cast<std::int64_t>(groups.size());
+        const std::int64_t length = std::min(count_, kShortlist * (count_ / coarse + 1));
+        const auto lists = nearest(around.data(), d_, all_rows(coarse), all(threads, poll),
+                                   length, threads, poll);
+        std::size_t n = 0;
+        for (const auto& group : groups) n += group.size();
+        cell_.resize(n);
+        for (std::int64_t g = 0; g < coarse; ++g) {
+            const auto& group = groups[static_cast<std::size_t>(g)];
+            const auto own = nearest(Z_, d_, group, centres(&lists[g * length], length), 1,
+                                     threads, poll);
+            for (std::size_t r = 0; r < group.size(); ++r)
+                cell_[static_cast<std::size_t>(group[r])] = own[r];
+        }
+    }
+    void pack(int threads, Poll poll) {
+        rows_ = members(all_rows(static_cast<std::int64_t>(cell_.size())), cell_, count_);
+        panels_.resize(rows_.size());
+        parallel_for(count_, 16, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
+            for (auto c = static_cast<std::size_t>(begin); c < static_cast<std::size_t>(end); ++c)
+                panels_[c] = Panels(Z_, d_, rows_[c], 1, nullptr);
         });
-        std::vector<std::int64_t> sizes(static_cast<std::size_t>(count_), 0);
-        for (const std::int32_t cell : cell_) ++sizes[static_cast<std::size_t>(cell)];
-        first_panel_.assign(sizes.size() + 1, 0);
-        for (std::size_t c = 0; c < sizes.size(); ++c)
-            first_panel_[c + 1] = first_panel_[c] + (sizes[c] + kPanel - 1) / kPanel;
-        std::vector<std::int32_t> placed(
-            static_cast<std::size_t>(first_panel_.back() * kPanel), kNoRow);
-        std::vector<std::int64_t> next(first_panel_.begin(), first_panel_.end() - 1);
-        for (std::int64_t& place : next) place *= kPanel;
-        for (std::size_t i = 0; i < cell_.size(); ++i)
-            placed[static_cast<std::size_t>(next[static_cast<std::size_t>(cell_[i])]++)] =
-                static_cast<std::int32_t>(i);
-        by_cell_.reserve(cell_.size());
-        for (const std::int32_t row : placed)
-            if (row != kNoRow) by_cell_.push_back(row);
-        return Panels(Z_, d_, std::move(placed), threads, poll);
     }
 
     const float* Z_;
     std::int64_t d_, count_ = 0;
-    Panels centres_;
-    std::vector<std::int32_t> cell_, by_cell_;
-    std::vector<std::int64_t> first_panel_;
-    Panels panels_;
+    std::vector<float> centres_;
+    std::vector<std::int32_t> cell_;
+    std::vector<std::vector<std::int32_t>> rows_;  // of each cell
+    std::vector<Panels> panels_;                   // of each cell
 };
 
-// How many cells a row must probe, by the rows whose true neighbours are known: the
-// fewest for which the share `recall` of those neighbours lies in the probed cells.
-inline std::int64_t probes_for(const Cells& cells, const std::int32_t* sample,
-                               std::int64_t count, const std::int32_t* truth,
-                               std::int64_t at, double recall) {
-    std::vector<std::int64_t> found(static_cast<std::size_t>(cells.count()) + 1, 0);
-    std::vector<std::int64_t> rank(static_cast<std::size_t>(cells.count()));
-    for (std::int64_t s = 0; s < count; ++s) {
-        Best best;
-        cells.rank(sample + s, 1, cells.count(), best);
-        std::sort(best.of(0), best.of(0) + cells.count(), Best::better);
-        for (std::int64_t r = 0; r < cells.count(); ++r)
-            rank[static_cast<std::size_t>(best.of(0)[r].row)] = r;
-        for (std::int64_t t = 0; t < at; ++t)
-            ++found[static_cast<std::size_t>(
-                rank[static_cast<std::size_t>(cells.cell(truth[s * at + t]))] + 1)];
+// How many cells a row must search, by the rows whose true neighbours are known: the
+// fewest for which the share `recall` of those neighbours lies in the searched cells.
+inline std::int64_t probes_for(const Cells& cells, const std::vector<std::int32_t>& sample,
+                               const std::int32_t* truth, std::int64_t at, double recall,
+                               int threads, Poll poll) {
+    const std::int64_t count = cells.count();
+    const auto places = [&](const std::int32_t* order) {
+        std::vector<std::int64_t> place(static_cast<std::size_t>(count));
+        for (std::int64_t r = 0; r < count; ++r) place[static_cast<std::size_t>(order[r])] = r;
+        return place;
+    };
+    const auto of_row = cells.ranked(sample, threads, poll);
+    const auto of_cell = cells.ranked_from_homes(sample, threads, poll);
+    std::vector<std::int64_t> needed;  // cells to search until a neighbour is found
+    for (std::size_t s = 0; s < sample.size(); ++s) {
+        const auto by_row = places(&of_row[s * static_cast<std::size_t>(count)]);
+        const auto by_cell = places(&of_cell[s * static_cast<std::size_t>(count)]);
+        for (std::int64_t t = 0; t < at; ++t) {
+            const auto home = static_cast<std::size_t>(
+                cells.cell(truth[static_cast<std::int64_t>(s) * at + t]));
+            needed.push_back(1 + std::max(by_row[home], by_cell[home] / kShortlist));
+        }
     }
-    const double wanted = recall * double(count * at);
-    std::int64_t total = 0, probes = 0;
-    while (probes < cells.count() && double(total) < wanted)
-        total += found[static_cast<std::size_t>(++probes)];
-    return probes;
+    const auto enough = static_cast<std::size_t>(
+        std::ceil(recall * double(needed.size())) - 1.0);
+    std::nth_element(needed.begin(), needed.begin() + static_cast<std::ptrdiff_t>(enough),
+                     needed.end());
+    return std::min(count, needed[enough]);
+}
+
+// Search `probes` cells for each of some rows of one cell, nearest to that cell first:
+// what the first ones hold keeps most of the others out.
+inline void search(const Cells& cells, const float* Z, std::int64_t d,
+                   const std::vector<std::int32_t>& rows, const std::int32_t* shortlist,
+                   std::int64_t length, std::int64_t probes, std::int64_t keep, Best& best) {
+    const auto chosen =
+        nearest(Z, d, rows, cells.centres(shortlist, length), probes, 1, nullptr);
+    std::vector<std::vector<std::size_t>> visits(static_cast<std::size_t>(cells.count()));
+    for (std::size_t c = 0; c < chosen.size(); ++c)
+        visits[static_cast<std::size_t>(chosen[c])].push_back(
+            c / static_cast<std::size_t>(probes));
+    best.reset(static_cast<std::int64_t>(rows.size()), keep);
+    Block block(d);
+    for (std::int64_t l = 0; l < length; ++l) {
+        for (const std::size_t q : visits[static_cast<std::size_t>(shortlist[l])]) {
+            block.add(Z + rows[q] * d, rows[q], q);
+            if (!block.full()) continue;
+            cells.scan(block, shortlist[l], best);
+            block.clear();
+        }
+        cells.scan(block, shortlist[l], best);
+        block.clear();
+    }
 }
 
 // The k nearest other rows of each row among the rows of its nearest cells. Places that
@@ -212,44 +265,35 @@ inline std::int64_t cell_neighbors(const float* Z, std::int64_t n, std::int64_t 
                                    std::int32_t* indices, float* distances, int threads,
                                    Poll poll) {
     const Cells cells(Z, n, d, cell_count, threads, poll);
-    const std::int64_t probes = probes_for(cells, sample, sampled, truth, at, recall);
+    const std::int64_t probes =
+        probes_for(cells, {sample, sample + sampled}, truth, at, recall, threads, poll);
+    const std::int64_t length = std::min(cells.count(), kShortlist * probes);
+    const auto shortlists = cells.shortlists(length, threads, poll);
     const std::int64_t keep = std::min(n - 1, k + kSpare);
-    // Batches of rows that lie together: they probe the same cells, so a cell's panels
-    // are read once for many of them.
-    const std::int64_t batched = batch_size(n, d, cells.count(), probes);
-    parallel_for(n, batched, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
-        const std::int32_t* batch = cells.rows().data() + begin;
-        const auto count = static_cast<std::size_t>(end - begin);
-        std::vector<std::pair<std::int32_t, std::int32_t>> visits;  // cell, query
-        visits.reserve(count * static_cast<std::size_t>(probes + 1));
-        // A row's own cell comes first: what it finds there keeps most others out.
-        for (std::size_t q = 0; q < count; ++q)
-            visits.emplace_back(cells.cell(batch[q]), static_cast<std::int32_t>(q));
-        Best best;
-        cells.rank(batch, end - begin, probes, best);
-        for (std::size_t q = 0; q < count; ++q)
-            for (std::int64_t p = 0; p < probes; ++p)
-                if (best.of(q)[p].row != cells.cell(batch[q]))
-                    visits.emplace_back(best.of(q)[p].row, static_cast<std::int32_t>(q));
-        std::sort(visits.begin() + static_cast<std::ptrdiff_t>(count), visits.end());
-        best.reset(end - begin, keep);
-        Block block(d);
-        for (std::size_t v = 0; v < visits.size(); ++v) {
-            const auto [cell, q] = visits[v];
-            block.add(Z + batch[q] * d, batch[q], static_cast<std::size_t>(q));
-            if (!block.full() && v + 1 < visits.size() && visits[v + 1].first == cell)
-                continue;
-            cells.scan(block, cell, best);
-            block.clear();
-        }
-        Exact exact;
-        for (std::size_t q = 0; q < count; ++q) {
-            const std::int64_t row = batch[q];
-            const std::size_t found = best.cut(q);
-            exact.write(Z, d, Z + row * d, best.of(q), found, k, indices + row * k,
-                        distances + row * k);
-        }
-    });
+    struct Batch {
+        std::int64_t cell, begin, end;
+    };
+    std::vector<Batch> batches;
+    for (std::int64_t c = 0; c < cells.count(); ++c) {
+        const auto size = static_cast<std::int64_t>(cells.rows(c).size());
+        for (std::int64_t begin = 0; begin < size; begin += kBatch)
+            batches.push_back({c, begin, std::min(size, begin + kBatch)});
+    }
+    parallel_for(static_cast<std::int64_t>(batches.size()), 1, threads, poll,
+                 [&](std::int64_t number, std::int64_t, int) {
+                     const Batch& batch = batches[static_cast<std::size_t>(number)];
+                     const auto from = cells.rows(batch.cell).begin();
+                     const std::vector<std::int32_t> rows(from + batch.begin,
+                                                          from + batch.end);
+                     Best best;
+                     search(cells, Z, d, rows, &shortlists[static_cast<std::size_t>(
+                                                   batch.cell * length)],
+                            length, probes, keep, best);
+                     Exact exact;
+                     for (std::size_t q = 0; q < rows.size(); ++q)
+                         exact.write(Z, d, Z + rows[q] * d, best.of(q), best.cut(q), k,
+                                     indices + rows[q] * k, distances + rows[q] * k);
+                 });
     return probes;
 }
 

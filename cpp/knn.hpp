@@ -21,6 +21,7 @@ constexpr std::int32_t kNoRow = -1;
 // Points in panels of sixteen, axis by axis, as `distances` reads them.
 class Panels {
 public:
+    Panels() = default;
     // `rows` names the row of Z at each place, kNoRow where a panel is filled up.
     Panels(const float* Z, std::int64_t d, std::vector<std::int32_t> rows, int threads,
            Poll poll)
@@ -48,7 +49,7 @@ private:
                                                : Z[row * d_ + k];
         }
     }
-    std::int64_t d_;
+    std::int64_t d_ = 0;
     std::vector<std::int32_t> rows_;
     std::vector<float> data_;
 };

@@ -81,6 +81,9 @@ def cell_neighbors(
     distances: NDArray[np.float32],
     threads: int,
 ) -> int: ...
+def make_mutual(
+    indices: NDArray[np.int32], distances: NDArray[np.float32], threads: int
+) -> None: ...
 def silhouette(
     axes: NDArray[np.float32],
     starts: NDArray[np.int64],

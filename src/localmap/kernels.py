@@ -278,6 +278,18 @@ def cell_neighbors(
     return indices, distances, probes
 
 
+def make_mutual(indices: Ints, distances: Floats, n_threads: int = 1) -> None:
+    """Let rows into the lists of those that they found; changes both arrays.
+
+    Where i lists j and is nearer to j than the last in j's list, j lists i as well.
+    """
+    n, k = indices.shape
+    if distances.shape != (n, k) or indices.max() >= n:
+        msg = f"lists of rows below {n} and their distances must have one shape."
+        raise ValueError(msg)
+    _core.make_mutual(indices, distances, n_threads)
+
+
 def _check_k(k: int, n: int) -> None:
     if not 1 <= k <= n - 1:
         msg = f"k must be from 1 to {n - 1} for {n} rows; got {k}."

@@ -3,10 +3,15 @@
 Small data is compared with itself, all rows with all rows. Larger data is grouped into
 cells by k-means, and each row is compared with the rows of its nearest cells. How many
 cells that takes is measured, not assumed: the true neighbours of a few hundred rows
-are found first, all `k` of them, and every row searches as many cells as hold the share
-`TARGET_RECALL`: near pairs are chosen among all k, by scaled distance. What is missed
-still costs: on 20 Newsgroups LocalMAP lost 0.009 of 10-NN accuracy to a search in
-cells, whether chosen by the ten nearest or by all k, and nothing to an exact one.
+are found first, and every row searches as many cells as hold the share `TARGET_RECALL`
+of them; of all `k`, because near pairs are chosen among all by scaled distance.
+
+Then rows that were found tell those that found them. A search in cells misses what
+lies just beyond the last cell, always on the same side, and LocalMAP turns such cuts
+into gaps: on 20 Newsgroups a recall of 0.98 without this step cost 0.009 of 10-NN
+accuracy, while leaving out 2 % of all neighbours at random cost nothing. With it the
+share of near pairs kept rises from 0.979 to 0.994 and the loss is within noise.
+
 Both ways give the same bits for any number of threads.
 """
 
@@ -26,7 +31,8 @@ EXACT_ROWS: Final = 20_000
 # good the search was: the standard error of a recall of 0.98 is 0.002.
 SAMPLE: Final = 500
 
-# Share of true neighbours that the searched cells must hold.
+# Share of true neighbours that the searched cells must hold; what is missed on one
+# side only comes on top.
 TARGET_RECALL: Final = 0.98
 
 # Rows in a cell grow as the square root of n: ranking the cells and searching the
@@ -63,6 +69,7 @@ def nearest_neighbors(
     if lonely.size:  # their cells hold fewer than k rows: compare them with all
         found = kernels.exact_neighbors(Z, k, n_threads, lonely)
         indices[lonely], distances[lonely] = found
+    kernels.make_mutual(indices, distances, n_threads)
     # Equal distances may come in another order: what counts is the distance.
     at = min(at, k)
     recall = float((distances[sample, :at] <= true_distances[:, at - 1 : at]).mean())

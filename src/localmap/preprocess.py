@@ -217,7 +217,7 @@ def _principal_axes(
     centred -= centred.mean(axis=0, dtype=np.float64).astype(np.float32)
     if n <= EXACT_PCA:
         vectors = _leading(centred @ centred.T, min(k, n))
-        axes = centred.T @ vectors
+        axes = centred.T @ vectors.astype(np.float32)
     else:
         from sklearn.utils.extmath import randomized_svd
 

@@ -14,6 +14,7 @@ import pacmap.pacmap as authors
 from benchmarks import machine
 from benchmarks.data import load
 from localmap.initialize import initialize
+from localmap.kernels import Descent
 from localmap.neighbors import nearest_neighbors
 from localmap.optimize import optimize
 from localmap.pairs import PairCounts, sample_pairs
@@ -54,13 +55,12 @@ def main():
 
     def ours(method, n_iters=N_ITERS):
         phases = schedule(n_iters, float(method == "LocalMAP"), 5.0)
+        threads = arguments.threads
         return lambda: optimize(
-            start,
-            pairs,
+            Descent(start, *(p.copy() for p in pairs), 1.0, threads),
             phases,
             proximal_distance=10.0,
             key=0,
-            n_threads=arguments.threads,
         )
 
     rows = []

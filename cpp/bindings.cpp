@@ -35,7 +35,7 @@ bool signalled() {
 // All pairs of one kind, filed by tile.
 struct Filed {
     Vector<const std::int64_t> starts;
-    Vector<const std::uint32_t> codes;
+    Matrix<const std::uint32_t> codes;
 
     PairRun run(std::int64_t tile) const {
         const std::int64_t begin = starts.data()[tile];
@@ -46,7 +46,7 @@ struct Filed {
 
 Filed filed(nb::handle pairs) {
     return {nb::cast<Vector<const std::int64_t>>(pairs.attr("starts")),
-            nb::cast<Vector<const std::uint32_t>>(pairs.attr("codes"))};
+            nb::cast<Matrix<const std::uint32_t>>(pairs.attr("codes"))};
 }
 
 // The forces on all points of a map, added to `gradient`; `finish(first, count)` is told
@@ -102,11 +102,19 @@ NB_MODULE(_core, module) {
 
     module.def(
         "file_pairs",
-        [](Matrix<const std::int32_t> pairs, Vector<std::int64_t> starts,
-           Vector<std::uint32_t> codes, int threads) {
+        [](Matrix<std::uint32_t> pairs, Vector<std::int64_t> starts, int threads) {
             file_pairs(pairs.data(), static_cast<std::int64_t>(pairs.shape(0)),
-                       static_cast<std::int64_t>(pairs.shape(1)), starts.data(),
-                       reinterpret_cast<PairCode*>(codes.data()), threads, signalled);
+                       static_cast<std::int64_t>(pairs.shape(1)), starts.data(), threads,
+                       signalled);
+        },
+        Release());
+
+    module.def(
+        "unfile_pairs",
+        [](Matrix<std::uint32_t> pairs, Vector<const std::int64_t> starts, int threads) {
+            unfile_pairs(pairs.data(), static_cast<std::int64_t>(pairs.shape(0)),
+                         static_cast<std::int64_t>(pairs.shape(1)), starts.data(), threads,
+                         signalled);
         },
         Release());
 

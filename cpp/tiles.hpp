@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -35,33 +36,58 @@ inline std::int64_t block_count(std::int64_t n) {
     return (n + block_rows(n) - 1) >> block_bits(n);
 }
 
-// File n x k partners by tile. `starts` has blocks^2 + 1 places: the pairs of block a
-// with block b are codes[starts[a * blocks + b]] up to the next start.
-inline void file_pairs(const std::int32_t* pairs, std::int64_t n, std::int64_t k,
-                       std::int64_t* starts, PairCode* codes, int threads, Poll poll) {
+// A partner and a pair's code take the same room, and the codes of a block's rows take
+// the place of their partners: filing needs no memory but a copy of one block.
+static_assert(sizeof(PairCode) == sizeof(std::int32_t));
+
+// File n x k partners by tile, in place. `starts` has blocks^2 + 1 places: the pairs of
+// block a with block b are codes[starts[a * blocks + b]] up to the next start.
+inline void file_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
+                       std::int64_t* starts, int threads, Poll poll) {
     const std::int64_t rows = block_rows(n), blocks = block_count(n);
     const int bits = block_bits(n);
     starts[blocks * blocks] = n * k;
     parallel_for(blocks, 1, threads, poll, [&](std::int64_t a, std::int64_t, int) {
-        const std::int64_t begin = a * rows, end = std::min(n, begin + rows);
+        const std::int64_t begin = a * rows, size = std::min(rows, n - begin);
+        const std::vector<std::uint32_t> partners(pairs + begin * k,
+                                                  pairs + (begin + size) * k);
         std::vector<std::int64_t> next(static_cast<std::size_t>(blocks), 0);
-        for (std::int64_t p = begin * k; p < end * k; ++p)
-            ++next[static_cast<std::size_t>(pairs[p] >> bits)];
+        for (const std::uint32_t j : partners) ++next[j >> bits];
         std::int64_t total = begin * k;
         for (std::int64_t b = 0; b < blocks; ++b) {
-            const std::int64_t size = next[static_cast<std::size_t>(b)];
+            const std::int64_t count = next[static_cast<std::size_t>(b)];
             starts[a * blocks + b] = next[static_cast<std::size_t>(b)] = total;
-            total += size;
+            total += count;
         }
         // Slot by slot: neighbouring codes then move different points, and no sum
         // waits for the one before it.
         for (std::int64_t s = 0; s < k; ++s)
-            for (std::int64_t i = begin; i < end; ++i) {
-                const std::int64_t j = pairs[i * k + s], b = j >> bits;
-                codes[next[static_cast<std::size_t>(b)]++] = {
-                    static_cast<std::uint16_t>(i - begin),
-                    static_cast<std::uint16_t>(j & (rows - 1))};
+            for (std::int64_t i = 0; i < size; ++i) {
+                const std::uint32_t j = partners[static_cast<std::size_t>(i * k + s)];
+                const PairCode code = {
+                    static_cast<std::uint16_t>(i),
+                    static_cast<std::uint16_t>(j & static_cast<std::uint32_t>(rows - 1))};
+                std::memcpy(pairs + next[j >> bits]++, &code, sizeof code);
             }
+    });
+}
+
+// The way back, in place: a row's partners come in the order of their blocks.
+inline void unfile_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
+                         const std::int64_t* starts, int threads, Poll poll) {
+    const std::int64_t rows = block_rows(n), blocks = block_count(n);
+    parallel_for(blocks, 1, threads, poll, [&](std::int64_t a, std::int64_t, int) {
+        const std::int64_t begin = a * rows, size = std::min(rows, n - begin);
+        std::vector<std::uint32_t> partners(static_cast<std::size_t>(size * k));
+        std::vector<std::int32_t> found(static_cast<std::size_t>(size), 0);
+        for (std::int64_t b = 0; b < blocks; ++b)
+            for (std::int64_t c = starts[a * blocks + b]; c < starts[a * blocks + b + 1]; ++c) {
+                PairCode code;
+                std::memcpy(&code, pairs + c, sizeof code);
+                partners[static_cast<std::size_t>(code.i * k + found[code.i]++)] =
+                    static_cast<std::uint32_t>(b * rows + code.j);
+            }
+        std::copy(partners.begin(), partners.end(), pairs + begin * k);
     });
 }
 

@@ -20,8 +20,13 @@ class Problem:
 
     @property
     def filed(self):
-        p = self.pairs
-        return [kernels.file_pairs(q) for q in (p.near, p.mid_near, p.further)]
+        return [kernels.FiledPairs(p.copy()) for p in self.pairs]
+
+    def descent(self, learning_rate=1.0, start=None, **options):
+        start = self.Y if start is None else start
+        return kernels.Descent(
+            start, *(p.copy() for p in self.pairs), learning_rate, **options
+        )
 
 
 @pytest.fixture(scope="session")

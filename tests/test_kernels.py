@@ -34,7 +34,7 @@ def test_forces_of_many_blocks_equal_the_reference(n, weights):
     rng = np.random.default_rng(n)
     pairs = [rng.integers(0, n, size=(n, k)).astype(np.int32) for k in (3, 2, 5)]
     Y = (8 * rng.normal(size=(n, 2))).astype(np.float32)
-    filed = [kernels.file_pairs(p, 2) for p in pairs]
+    filed = [kernels.FiledPairs(p.copy(), 2) for p in pairs]
     gradient, loss = kernels.forces(Y, *filed, weights, n_threads=3)
     expected, expected_loss = _reference.forces(Y, *pairs, weights)
     scale = np.abs(expected).max()
@@ -46,8 +46,8 @@ def test_two_points_by_hand():
     # Two points 3 apart, a near pair both ways: t = 10, so each direction pulls with
     # 20 / 20^2 * 3 = 0.15, and the two directions make 0.30.
     Y = np.array([[0.0, 0.0], [3.0, 0.0]], dtype=np.float32)
-    near = kernels.file_pairs(np.array([[1], [0]], dtype=np.int32))
-    none = kernels.file_pairs(np.empty((2, 0), dtype=np.int32))
+    near = kernels.FiledPairs(np.array([[1], [0]], dtype=np.int32))
+    none = kernels.FiledPairs(np.empty((2, 0), dtype=np.int32))
     gradient, loss = kernels.forces(Y, near, none, none, Weights(1.0, 0.0, 1.0))
     np.testing.assert_allclose(gradient, [[-0.3, 0.0], [0.3, 0.0]], rtol=1e-6)
     assert loss == pytest.approx(2 * 10 / 20)
@@ -92,8 +92,8 @@ def test_the_local_near_force_is_a_weight_and_never_repels(distance):
     at t = 10, so a near pair more than 3 apart would be pushed further apart.
     """
     Y = np.array([[0.0, 0.0], [distance, 0.0]], dtype=np.float32)
-    near = kernels.file_pairs(np.array([[1], [0]], dtype=np.int32))
-    none = kernels.file_pairs(np.empty((2, 0), dtype=np.int32))
+    near = kernels.FiledPairs(np.array([[1], [0]], dtype=np.int32))
+    none = kernels.FiledPairs(np.empty((2, 0), dtype=np.int32))
     plain, _ = kernels.forces(Y, near, none, none, Weights(1.0, 0.0, 1.0))
     local, _ = kernels.forces(Y, near, none, none, LOCAL)
     t = distance**2 + 1
@@ -124,11 +124,11 @@ def test_forces_sum_to_zero_and_follow_the_map(make_problem, dim, weights):
 def test_steps_equal_reference_adam(make_problem, dim):
     problem = make_problem(dim=dim)
     p = problem.pairs
-    descent = kernels.Descent(problem.Y, learning_rate=0.7)
+    descent = problem.descent(learning_rate=0.7)
     Y = problem.Y.astype(np.float64)
     m, v = np.zeros_like(Y), np.zeros_like(Y)
     for step in range(1, 6):
-        loss = descent.step(*problem.filed, MIXED, with_loss=True)
+        loss = descent.step(MIXED, with_loss=True)
         gradient, expected_loss = _reference.forces(
             Y, p.near, p.mid_near, p.further, MIXED
         )
@@ -139,27 +139,24 @@ def test_steps_equal_reference_adam(make_problem, dim):
 
 def test_loss_is_nan_unless_asked_for(make_problem):
     problem = make_problem()
-    assert np.isnan(kernels.Descent(problem.Y, 1.0).step(*problem.filed, PACMAP))
+    assert np.isnan(problem.descent().step(PACMAP))
 
 
 @pytest.mark.parametrize("dim", [2, 3, 5])
 def test_same_bits_on_any_number_of_threads(dim):
     rng = np.random.default_rng(0)
-    n = 7000  # fourteen blocks
+    n = 7000  # fourteen blocks, two threads at most in the descent
     Z = rng.normal(size=(n, 12)).astype(np.float32)
     pairs = sample_pairs(Z, nearest_neighbors(Z, 20), PairCounts(10, 5, 20), 0)
     Y = (8 * rng.normal(size=(n, dim))).astype(np.float32)
 
     def run(threads):
-        descent = kernels.Descent(Y, 1.0, threads)
-        filed = [
-            kernels.file_pairs(p, threads)
-            for p in (pairs.near, pairs.mid_near, pairs.further)
-        ]
-        losses = [descent.step(*filed, MIXED, with_loss=True) for _ in range(5)]
-        redrawn = kernels.local_further(
-            descent.Y, pairs.near, pairs.further, 10, 0.7, 5, 9, threads
-        )
+        descent = kernels.Descent(Y, *(p.copy() for p in pairs), 1.0, threads)
+        losses = [descent.step(MIXED, with_loss=True) for _ in range(5)]
+        redrawn = pairs.further.copy()
+        kernels.local_further(descent.Y, pairs.near, redrawn, 10, 0.7, 5, 9, threads)
+        descent.redraw(10, 1.0, 5, 9)
+        losses += [descent.step(MIXED, with_loss=True) for _ in range(2)]
         near = kernels.exact_neighbors(Z, 20, threads)
         rest = [
             kernels.mid_near(Z, 5, 3, threads),
@@ -177,25 +174,28 @@ def test_same_bits_on_any_number_of_threads(dim):
 def test_filed_pairs_are_the_pairs(n):
     """Every pair stands once, in the tile of its two blocks."""
     pairs = np.random.default_rng(n).integers(0, n, size=(n, 3)).astype(np.int32)
-    filed = kernels.file_pairs(pairs, 2)
+    filed = kernels.FiledPairs(pairs.copy(), 2)
     rows = _core.block_rows(n)
     blocks = -(-n // rows)
     found = []
     for a in range(blocks):
         for b in range(blocks):
             tile = a * blocks + b
-            codes = filed.codes[filed.starts[tile] : filed.starts[tile + 1]]
+            codes = filed.codes.ravel()[filed.starts[tile] : filed.starts[tile + 1]]
             i, j = codes.view(np.uint16).reshape(-1, 2).T.astype(np.int64)
             found += zip(a * rows + i, b * rows + j, strict=True)
     expected = [(i, j) for i in range(n) for j in pairs[i]]
     assert sorted(found) == sorted(expected)
+    back = filed.unfiled(2)
+    np.testing.assert_array_equal(np.sort(back), np.sort(pairs))
+    np.testing.assert_array_equal(back // rows, np.sort(pairs // rows))
 
 
 @pytest.mark.parametrize("bad", [-1, 4, 2**31 - 1])
 def test_pairs_out_of_range_never_reach_native_code(bad):
     pairs = np.array([[1], [0], [1], [bad]], dtype=np.int32)
     with pytest.raises(ValueError, match="rows from 0 to 3"):
-        kernels.file_pairs(pairs)
+        kernels.FiledPairs(pairs)
     with pytest.raises(ValueError, match="rows from 0 to 3"):
         kernels.further(pairs, 1, 0)
 
@@ -204,6 +204,8 @@ def test_pairs_of_another_map_are_refused(make_problem):
     problem = make_problem()
     with pytest.raises(ValueError, match="pairs are of 300 points, the map has 299"):
         kernels.forces(problem.Y[:-1], *problem.filed, PACMAP)
+    with pytest.raises(ValueError, match="pairs are of 300 points, the map has 299"):
+        problem.descent(start=problem.Y[:-1])
 
 
 def test_the_core_names_its_instruction_set():

@@ -11,6 +11,7 @@ from localmap.schedule import schedule
 authors = pytest.importorskip("pacmap.pacmap", reason="needs the test extra")
 
 REACH = 10.0
+LOCAL = kernels.Weights(1.0, 0.0, 1.0, 0.0, 5.0)
 
 
 def flat(pairs):
@@ -26,13 +27,14 @@ def both(problem, n_iters, locality, monkeypatch):
     redrawn = []
     draw = kernels.local_further
 
-    def record(*args):
-        redrawn.append(draw(*args))
-        return redrawn[-1]
+    def record(Y, near, further, *args):
+        draw(Y, near, further, *args)
+        redrawn.append(further.copy())
 
     monkeypatch.setattr(kernels, "local_further", record)
     phases = schedule(n_iters, locality, REACH / 2)
-    ours = optimize(start, problem.pairs, phases, proximal_distance=REACH, key=3)
+    ours = problem.descent(start=start)
+    optimize(ours, phases, proximal_distance=REACH, key=3)
 
     replay = iter(redrawn)
     monkeypatch.setattr(authors, "sample_FP_pair_nearby", lambda *_: flat(next(replay)))
@@ -70,13 +72,39 @@ def test_localmap_equals_the_authors_package(make_problem, monkeypatch):
     assert difference.max() < 1e-2 * extent
 
 
-def test_the_start_and_the_pairs_are_not_touched(make_problem):
+def test_the_start_is_not_touched(make_problem):
     problem = make_problem()
-    before = problem.Y.copy(), problem.pairs.further.copy()
+    before = problem.Y.copy()
     phases = schedule((2, 2, 25), 1.0, 5.0)
-    optimize(problem.Y, problem.pairs, phases, proximal_distance=REACH, key=0)
-    np.testing.assert_array_equal(problem.Y, before[0])
-    np.testing.assert_array_equal(problem.pairs.further, before[1])
+    optimize(problem.descent(), phases, proximal_distance=REACH, key=0)
+    np.testing.assert_array_equal(problem.Y, before)
+
+
+@pytest.mark.parametrize("locality", [0.5, 1.0])
+def test_redraws_of_a_descent_are_those_of_its_pairs(make_problem, locality):
+    """Filing in place loses nothing: the same pairs as drawn from the matrices."""
+    problem = make_problem(n=700)
+    descent = problem.descent(ordered=locality < 1)
+    further = problem.pairs.further.copy()
+    for iteration in (10, 20):
+        arguments = 4 * REACH, locality, 3, iteration  # enough points for all slots
+        kernels.local_further(descent.Y, problem.pairs.near, further, *arguments)
+        descent.redraw(*arguments)
+    filed = kernels.FiledPairs(further.copy())
+    gradient, _ = kernels.forces(problem.Y, *problem.filed[:2], filed, LOCAL)
+    descent.step(LOCAL)
+    moved = problem.Y - descent.Y
+    np.testing.assert_array_equal(np.sign(moved), np.sign(gradient))
+    got = descent._further.unfiled()
+    np.testing.assert_array_equal(np.sort(got), np.sort(further))
+    rows = zip(got, problem.pairs.further, strict=True)
+    kept = np.mean([len(np.intersect1d(*row)) for row in rows])
+    assert kept >= 20 * (1 - locality)
+
+
+def test_a_descent_without_order_refuses_to_redraw_a_share(make_problem):
+    with pytest.raises(ValueError, match=r"locality=0\.5 needs"):
+        make_problem().descent().redraw(REACH, 0.5, 3, 10)
 
 
 def test_callback_sees_every_iteration_and_may_stop(make_problem):
@@ -88,12 +116,11 @@ def test_callback_sees_every_iteration_and_may_stop(make_problem):
         return iteration == 7
 
     phases = schedule((5, 5, 5), 1.0, 5.0)
-    layout = optimize(
-        problem.Y, problem.pairs, phases, proximal_distance=REACH, key=0, callback=watch
-    )
+    descent = problem.descent()
+    done = optimize(descent, phases, proximal_distance=REACH, key=0, callback=watch)
     assert [s[0] for s in seen] == list(range(8))
-    assert layout.n_iter == 8
-    np.testing.assert_array_equal(layout.Y, seen[-1][1])
+    assert done == 8
+    np.testing.assert_array_equal(descent.Y, seen[-1][1])
     assert not np.array_equal(seen[0][1], seen[1][1]), "each call gets its own copy"
     assert all(np.isfinite(s[2]) for s in seen)
 
@@ -101,5 +128,6 @@ def test_callback_sees_every_iteration_and_may_stop(make_problem):
 def test_no_iterations_return_the_start(make_problem):
     problem = make_problem()
     phases = schedule((0, 0, 0), 1.0, 5.0)
-    layout = optimize(problem.Y, problem.pairs, phases, proximal_distance=REACH, key=0)
-    np.testing.assert_array_equal(layout.Y, problem.Y)
+    descent = problem.descent()
+    assert optimize(descent, phases, proximal_distance=REACH, key=0) == 0
+    np.testing.assert_array_equal(descent.Y, problem.Y)

@@ -95,7 +95,9 @@ def test_keys_give_unrelated_draws():
 
 
 def redraw(Y, near, further, reach, locality=1.0, key=3, iteration=10):
-    return kernels.local_further(Y, near, further, reach, locality, key, iteration)
+    further = further.copy()
+    kernels.local_further(Y, near, further, reach, locality, key, iteration)
+    return further
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 4])

@@ -12,10 +12,10 @@ class _Filed(Protocol):
 def instruction_set() -> str: ...
 def block_rows(n: int) -> int: ...
 def file_pairs(
-    pairs: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    codes: NDArray[np.uint32],
-    threads: int,
+    pairs: NDArray[np.uint32], starts: NDArray[np.int64], threads: int
+) -> None: ...
+def unfile_pairs(
+    pairs: NDArray[np.uint32], starts: NDArray[np.int64], threads: int
 ) -> None: ...
 def forces(
     Y: NDArray[np.float32],

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from localmap import kernels
 from localmap.initialize import initialize
 from localmap.neighbors import nearest_neighbors
 from localmap.optimize import optimize
@@ -53,21 +54,24 @@ def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
     pairs = sample_pairs(Z, graph, counts, key, n_threads)
     del graph
     watch.lap("pairs")
-    Y = initialize(Z, params.init, params.n_components, key)
-    del Z
-    layout = optimize(
-        Y,
-        pairs,
+    descent = kernels.Descent(
+        initialize(Z, params.init, params.n_components, key),
+        *pairs,
+        params.learning_rate,
+        n_threads,
+        ordered=0 < params.locality < 1,
+    )
+    del Z, pairs
+    n_iter = optimize(
+        descent,
         schedule(params.n_iters, params.locality, params.strength),
         proximal_distance=params.proximal_distance,
         key=key,
-        learning_rate=params.learning_rate,
-        n_threads=n_threads,
         callback=params.callback,
         verbose=params.verbose,
     )
     watch.lap("optimize")
-    return Embedding(layout.Y, counts, recall, layout.n_iter, watch.seconds)
+    return Embedding(descent.Y, counts, recall, n_iter, watch.seconds)
 
 
 class Stopwatch:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,6 +22,9 @@ Ints: TypeAlias = NDArray[np.int32]
 # Adam's constants as PaCMAP uses them; epsilon stands in adam.hpp.
 BETA1: Final = 0.9
 BETA2: Final = 0.999
+
+# Fewer points than this are moved faster by one thread than by two.
+ROWS_PER_THREAD: Final = 4096
 
 # Smallest scale of a row in near pairs, in units of the preprocessed data.
 SCALE_FLOOR: Final = 1e-10
@@ -42,17 +44,25 @@ class Weights(NamedTuple):
     near_local: float = 0.0
 
 
-@dataclass(frozen=True, eq=False)
 class FiledPairs:
     """Pairs of one kind, filed by the blocks of rows that their points belong to.
 
     Each code holds a pair as two places of 16 bits; `starts` says where the pairs of
-    each two blocks begin.
+    each two blocks begin. The codes take the place of the partner matrix they are
+    made from: a pair never takes more than four bytes.
     """
 
-    n: int
-    starts: NDArray[np.int64]
-    codes: NDArray[np.uint32]
+    def __init__(self, pairs: Ints, n_threads: int = 1) -> None:
+        n = len(pairs)
+        blocks = -(-n // _core.block_rows(n))
+        self.starts = np.empty(blocks**2 + 1, dtype=np.int64)
+        self.codes = _checked(pairs, n).view(np.uint32)
+        _core.file_pairs(self.codes, self.starts, n_threads)
+
+    def unfiled(self, n_threads: int = 1) -> Ints:
+        """Partner matrix in place of the codes: this object is used up."""
+        _core.unfile_pairs(self.codes, self.starts, n_threads)
+        return self.codes.view(np.int32)
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -84,16 +94,6 @@ def _checked(pairs: Ints, n: int, rows: int | None = None) -> Ints:
     return pairs
 
 
-def file_pairs(pairs: Ints, n_threads: int = 1) -> FiledPairs:
-    """File the partners of each point in the order in which forces are computed."""
-    n, k = pairs.shape
-    blocks = -(-n // _core.block_rows(n))
-    starts = np.empty(blocks**2 + 1, dtype=np.int64)
-    codes = np.empty(n * k, dtype=np.uint32)
-    _core.file_pairs(_checked(pairs, n), starts, codes, n_threads)
-    return FiledPairs(n, starts, codes)
-
-
 def forces(
     Y: Floats,
     near: FiledPairs,
@@ -111,28 +111,40 @@ def forces(
 
 
 class Descent:
-    """An embedding under Adam: the state that one iteration hands to the next."""
+    """A map, its pairs and Adam's memory: what one iteration hands to the next.
 
-    def __init__(self, Y: Floats, learning_rate: float, n_threads: int = 1) -> None:
+    The pairs are taken over: their arrays are rewritten and must not be used again.
+    Filing forgets which slot a partner stood in. Where `redraw` is to leave some slots
+    alone (a locality below one), `ordered` keeps a second copy of the further pairs.
+    """
+
+    def __init__(
+        self,
+        Y: Floats,
+        near: Ints,
+        mid_near: Ints,
+        further: Ints,
+        learning_rate: float = 1.0,
+        n_threads: int = 1,
+        *,
+        ordered: bool = False,
+    ) -> None:
         self.Y = np.array(Y, dtype=np.float32, order="C")
+        # Starting a thread takes as long as moving a few thousand points.
+        self._n_threads = min(n_threads, 1 + len(Y) // ROWS_PER_THREAD)
+        self._near = FiledPairs(near, self._n_threads)
+        self._mid_near = FiledPairs(mid_near, self._n_threads)
+        self._ordered = further.copy() if ordered else None
+        self._further = FiledPairs(further, self._n_threads)
+        _check_same_points(self.Y, self._near, self._mid_near, self._further)
         self._forces = np.zeros_like(self.Y)
         self._m = np.zeros_like(self.Y)
         self._v = np.zeros_like(self.Y)
         self._learning_rate = learning_rate
-        self._n_threads = n_threads
         self._steps = 0
 
-    def step(
-        self,
-        near: FiledPairs,
-        mid_near: FiledPairs,
-        further: FiledPairs,
-        weights: Weights,
-        *,
-        with_loss: bool = False,
-    ) -> float:
+    def step(self, weights: Weights, *, with_loss: bool = False) -> float:
         """Move all points once; return the loss before the move, or nan."""
-        _check_same_points(self.Y, near, mid_near, further)
         self._steps += 1
         rate = (
             self._learning_rate
@@ -141,9 +153,9 @@ class Descent:
         )
         return _core.step(
             self.Y,
-            near,
-            mid_near,
-            further,
+            self._near,
+            self._mid_near,
+            self._further,
             np.array(weights, dtype=np.float32),
             self._forces,
             self._m,
@@ -154,6 +166,28 @@ class Descent:
             with_loss,
             self._n_threads,
         )
+
+    def redraw(self, reach: float, locality: float, key: int, iteration: int) -> None:
+        """Draw the local share of the further pairs anew, within `reach`."""
+        if locality < 1 and self._ordered is None:
+            msg = f"locality={locality} needs a Descent with ordered=True."
+            raise ValueError(msg)
+        near = self._near.unfiled(self._n_threads)
+        further = self._ordered
+        if further is None:
+            further = self._further.unfiled(self._n_threads)
+        local_further(
+            self.Y, near, further, reach, locality, key, iteration, self._n_threads
+        )
+        if self._ordered is not None:
+            further = further.copy()
+        self._near = FiledPairs(near, self._n_threads)
+        self._further = FiledPairs(further, self._n_threads)
+
+    def forget_mid_near(self) -> None:
+        """Free the mid-near pairs, once their weight has come to nothing."""
+        if self._mid_near.codes.size:
+            self._mid_near = FiledPairs(np.empty((len(self.Y), 0), dtype=np.int32))
 
 
 def near(
@@ -209,15 +243,16 @@ def local_further(
     key: int,
     iteration: int,
     n_threads: int = 1,
-) -> Ints:
-    """Redraw the local share of the further pairs within `reach` in the map."""
+) -> None:
+    """Redraw the local share of `further`, in place, within `reach` in the map."""
     n = Y.shape[0]
     check_finite_map(Y)
-    out = _checked(further, n).copy()
+    if _checked(further, n) is not further:
+        msg = "further pairs are redrawn in place: they must be contiguous int32."
+        raise ValueError(msg)
     _core.local_further(
-        _rows(Y), _checked(near, n), reach, locality, key, iteration, out, n_threads
+        _rows(Y), _checked(near, n), reach, locality, key, iteration, further, n_threads
     )
-    return out
 
 
 def check_finite_map(Y: Floats) -> None:
@@ -320,6 +355,6 @@ def _rows(X: Floats) -> Floats:
 
 def _check_same_points(Y: Floats, *kinds: FiledPairs) -> None:
     for pairs in kinds:
-        if pairs.n != len(Y):
-            msg = f"pairs are of {pairs.n} points, the map has {len(Y)}."
+        if len(pairs.codes) != len(Y):
+            msg = f"pairs are of {len(pairs.codes)} points, the map has {len(Y)}."
             raise ValueError(msg)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from tqdm.auto import tqdm
 
 from localmap import kernels
-from localmap.pairs import Pairs
 from localmap.schedule import Phase, steps
 
 Callback: TypeAlias = Callable[[int, kernels.Floats, float], object]
@@ -18,56 +16,31 @@ Callback: TypeAlias = Callable[[int, kernels.Floats, float], object]
 SHOW_EVERY = 10
 
 
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """Where the loop ended."""
-
-    Y: kernels.Floats
-    n_iter: int
-
-
 def optimize(
-    Y: kernels.Floats,
-    pairs: Pairs,
+    descent: kernels.Descent,
     phases: tuple[Phase, ...],
     *,
     proximal_distance: float,
     key: int,
-    learning_rate: float = 1.0,
-    n_threads: int = 1,
     callback: Callback | None = None,
     verbose: bool = False,
-) -> Layout:
-    """Move the points of `Y` until the schedule ends or the callback returns True."""
-    descent = kernels.Descent(Y, learning_rate, n_threads)
-    near = kernels.file_pairs(pairs.near, n_threads)
-    mid_near = kernels.file_pairs(pairs.mid_near, n_threads)
-    partners = pairs.further
-    further = kernels.file_pairs(partners, n_threads)
+) -> int:
+    """Move the points until the schedule ends or the callback returns True.
+
+    Returns the number of iterations done; the map is ``descent.Y``.
+    """
     done = 0
     total = sum(phase.n_iters for phase in phases)
     with tqdm(total=total, disable=not verbose, unit="it") as bar:
         for step in steps(phases):
             show = verbose and step.iteration % SHOW_EVERY == 0
-            loss = descent.step(
-                near,
-                mid_near,
-                further,
-                step.weights,
-                with_loss=show or callback is not None,
-            )
+            if step.weights.mid_near == 0:
+                descent.forget_mid_near()
+            loss = descent.step(step.weights, with_loss=show or callback is not None)
             if step.redraw:
-                partners = kernels.local_further(
-                    descent.Y,
-                    pairs.near,
-                    partners,
-                    proximal_distance,
-                    step.phase.locality,
-                    key,
-                    step.iteration,
-                    n_threads,
+                descent.redraw(
+                    proximal_distance, step.phase.locality, key, step.iteration
                 )
-                further = kernels.file_pairs(partners, n_threads)
             done += 1
             if show:
                 bar.set_description(step.phase.name, refresh=False)
@@ -78,4 +51,4 @@ def optimize(
             ):
                 break
     kernels.check_finite_map(descent.Y)
-    return Layout(descent.Y, done)
+    return done

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from localmap import kernels
@@ -17,8 +16,7 @@ MOST: Final = 2**31
 EXTRA_CANDIDATES: Final = 50
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
+class Pairs(NamedTuple):
     """Partners of each point, one row a point."""
 
     near: kernels.Ints

@@ -1,8 +1,9 @@
 """Import plus a fit of 1,000 x 50 in a fresh process after a fresh install.
 
-``python -m benchmarks.first_use [--rounds 5]`` makes one virtual environment for us and
-one for pacmap 0.9.1, then runs the first use in each, interleaved. The very first run
-after installing is reported apart: it pays for caches (Numba's, Python's) once.
+``python -m benchmarks.first_use [--rounds 5]`` makes a virtual environment each for us,
+pacmap 0.9.1 and umap-learn, then runs the first use in each, interleaved. The
+very first run after installing is reported apart: it pays for caches (Numba's,
+Python's) once.
 """
 
 import argparse
@@ -19,10 +20,14 @@ ROOT = Path(__file__).parent.parent
 CODE = """
 import numpy as np
 X = np.random.default_rng(0).normal(size=(1000, 50)).astype("float32")
-from {package} import LocalMAP
-LocalMAP(random_state=0).fit_transform(X)
+from {package} import {method}
+{method}(random_state=0).fit_transform(X)
 """
-PEERS = {"localmap": str(ROOT), "pacmap": "pacmap==0.9.1"}
+PEERS = {
+    "localmap": (str(ROOT), "localmap", "LocalMAP"),
+    "pacmap": ("pacmap==0.9.1", "pacmap", "LocalMAP"),
+    "umap-learn": ("umap-learn", "umap", "UMAP"),
+}
 
 
 def install(folder, requirement):
@@ -32,10 +37,11 @@ def install(folder, requirement):
     return python
 
 
-def seconds(python, package):
+def seconds(python, name):
+    _, package, method = PEERS[name]
     start = time.perf_counter()
     subprocess.run(
-        [python, "-c", CODE.format(package=package)],
+        [python, "-c", CODE.format(package=package, method=method)],
         check=True,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -50,7 +56,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         pythons = {
             name: install(Path(folder) / name, requirement)
-            for name, requirement in PEERS.items()
+            for name, (requirement, *_) in PEERS.items()
         }
         first = {name: seconds(python, name) for name, python in pythons.items()}
         later = {name: [] for name in PEERS}
@@ -62,12 +68,14 @@ def main():
         runs = later[name]
         spread = f"{median(runs):.2f} s ({min(runs):.2f}-{max(runs):.2f})"
         lines.append(f"| {name} | {first[name]:.2f} s | {spread} |")
-    ratio = median(later["pacmap"]) / median(later["localmap"])
-    lines.append(f"| ratio | {first['pacmap'] / first['localmap']:.1f} | {ratio:.1f} |")
+    for name in ("pacmap", "umap-learn"):
+        ratio = median(later[name]) / median(later["localmap"])
+        at_first = first[name] / first["localmap"]
+        lines.append(f"| {name} / ours | {at_first:.1f} x | {ratio:.1f} x |")
     machine.save(
         "first_use",
         "First use: import and fit 1,000 x 50",
-        machine.describe("pacmap"),
+        machine.describe("pacmap", "umap-learn"),
         "\n".join(lines),
         {"first": first, "later": later},
     )

@@ -23,6 +23,7 @@ import numpy as np
 
 from benchmarks import machine
 from benchmarks.data import load
+from benchmarks.peers import brisc_cells
 
 SETS = ("usps", "20ng", "coil20", "kang", "mnist", "fmnist")
 SCALE = tuple(f"mixture{n}" for n in (10_000, 30_000, 100_000, 300_000, 1_000_000))
@@ -56,23 +57,12 @@ def pacmap_pacmap(X):
 
 
 def brisc(X):
-    import polars as pl
-    from brisc import SingleCell
-    from scipy.sparse import csr_array
-
     from localmap.preprocess import preprocess
 
     start = time.perf_counter()
     Z, _ = preprocess(X)
     done = time.perf_counter()
-    names = pl.Series("id", np.arange(len(Z))).cast(pl.String)
-    cells = SingleCell(
-        X=csr_array((len(Z), 1), dtype=np.float32),
-        obs=pl.DataFrame({"id": names}),
-        var=pl.DataFrame({"gene": ["g"]}),
-        obsm={"pca": Z},
-        num_threads=len(os.sched_getaffinity(0)),
-    )
+    cells = brisc_cells(Z, len(os.sched_getaffinity(0)))
     cells = cells.neighbors(QC_column=None)
     found = time.perf_counter()
     cells = cells.localmap(QC_column=None)

@@ -24,26 +24,19 @@ public:
         : width_(double(reach) * kSlack / kSpan),
           axes_(static_cast<int>(std::min<std::int64_t>(dim, 3))),
           side_(side(n, axes_)),
-          cell_(static_cast<std::size_t>(n)),
           order_(static_cast<std::size_t>(n)),
           dim_(dim),
           sorted_(static_cast<std::size_t>(n * dim)) {
-        std::int64_t cells = 1;
-        for (int a = 0; a < axes_; ++a) cells *= side_;
-        starts_.assign(static_cast<std::size_t>(cells) + 1, 0);
+        std::size_t cells = 1;
+        for (int a = 0; a < axes_; ++a) cells *= static_cast<std::size_t>(side_);
+        // Two places ahead of each cell its size, then one ahead its start; filling
+        // moves that to its end, which is the start of the next.
+        starts_.assign(cells + 2, 0);
+        for (std::int64_t i = 0; i < n; ++i) ++starts_[cell_of(Y + i * dim) + 2];
+        for (std::size_t c = 2; c < cells + 2; ++c) starts_[c] += starts_[c - 1];
         for (std::int64_t i = 0; i < n; ++i) {
-            std::int64_t cell = 0;
-            for (int a = 0; a < axes_; ++a)
-                cell = cell * side_ + wrap(Y[i * dim + a]);
-            cell_[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(cell);
-            ++starts_[static_cast<std::size_t>(cell) + 1];
-        }
-        for (std::size_t c = 0; c < static_cast<std::size_t>(cells); ++c)
-            starts_[c + 1] += starts_[c];
-        std::vector<std::int32_t> next(starts_.begin(), starts_.end() - 1);
-        for (std::int64_t i = 0; i < n; ++i) {
-            const auto cell = static_cast<std::size_t>(cell_[static_cast<std::size_t>(i)]);
-            const auto place = static_cast<std::size_t>(next[cell]++);
+            const auto place =
+                static_cast<std::size_t>(starts_[cell_of(Y + i * dim) + 1]++);
             order_[place] = static_cast<std::int32_t>(i);
             std::copy(Y + i * dim, Y + (i + 1) * dim,
                       sorted_.begin() + static_cast<std::ptrdiff_t>(place) * dim);
@@ -57,8 +50,8 @@ public:
     const float* at(std::int64_t place) const {
         return sorted_.data() + place * dim_;
     }
-    std::int32_t cell(std::int64_t place) const {
-        return cell_[static_cast<std::size_t>(point(place))];
+    std::int64_t cell(std::int64_t place) const {
+        return static_cast<std::int64_t>(cell_of(at(place)));
     }
 
     // The places of all points in the cells around a cell; returns how many ranges.
@@ -93,6 +86,11 @@ private:
         while (std::pow(double(result) * 2, axes) <= double(n)) result *= 2;
         return result;
     }
+    std::size_t cell_of(const float* y) const {
+        std::int64_t cell = 0;
+        for (int a = 0; a < axes_; ++a) cell = cell * side_ + wrap(y[a]);
+        return static_cast<std::size_t>(cell);
+    }
     std::int64_t wrap(float value) const {
         const double cell = std::floor(double(value) / width_);
         const double side = double(side_);
@@ -105,7 +103,7 @@ private:
     double width_;
     int axes_;
     std::int64_t side_;
-    std::vector<std::int32_t> cell_, order_, starts_;
+    std::vector<std::int32_t> order_, starts_;
     std::int64_t dim_;
     std::vector<float> sorted_;
 };

@@ -82,9 +82,9 @@ void local_further_in(const float* Y, std::int64_t n, std::int64_t dim,
         std::vector<std::int32_t> listed;
         Surroundings around;
         // In the order of the grid: the points of a cell share their surroundings.
+        std::int64_t cell = -1;
         for (std::int64_t place = begin; place < end; ++place) {
-            if (place == begin || grid.cell(place) != grid.cell(place - 1))
-                around.enter(grid, grid.cell(place));
+            if (grid.cell(place) != cell) around.enter(grid, cell = grid.cell(place));
             if (place + kAhead < end) {
                 const std::int64_t next = grid.point(place + kAhead);
                 __builtin_prefetch(near + next * k);

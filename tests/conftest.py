@@ -25,7 +25,7 @@ class Problem:
     def descent(self, learning_rate=1.0, start=None, **options):
         start = self.Y if start is None else start
         return kernels.Descent(
-            start, *(p.copy() for p in self.pairs), learning_rate, **options
+            start.copy(), *(p.copy() for p in self.pairs), learning_rate, **options
         )
 
 

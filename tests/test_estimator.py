@@ -196,6 +196,7 @@ def test_verbose_shows_one_bar_with_phase_and_loss(capsys):
     assert "45/45" in shown
     assert "local" in shown
     assert "loss=" in shown
+    assert "neighbors of each (exact)" in shown
     LocalMAP(**FAST).fit(blobs())
     assert capsys.readouterr().err == ""
 

@@ -151,7 +151,7 @@ def test_same_bits_on_any_number_of_threads(dim):
     Y = (8 * rng.normal(size=(n, dim))).astype(np.float32)
 
     def run(threads):
-        descent = kernels.Descent(Y, *(p.copy() for p in pairs), 1.0, threads)
+        descent = kernels.Descent(Y.copy(), *(p.copy() for p in pairs), 1.0, threads)
         losses = [descent.step(MIXED, with_loss=True) for _ in range(5)]
         redrawn = pairs.further.copy()
         kernels.local_further(descent.Y, pairs.near, redrawn, 10, 0.7, 5, 9, threads)

@@ -72,14 +72,6 @@ def test_localmap_equals_the_authors_package(make_problem, monkeypatch):
     assert difference.max() < 1e-2 * extent
 
 
-def test_the_start_is_not_touched(make_problem):
-    problem = make_problem()
-    before = problem.Y.copy()
-    phases = schedule((2, 2, 25), 1.0, 5.0)
-    optimize(problem.descent(), phases, proximal_distance=REACH, key=0)
-    np.testing.assert_array_equal(problem.Y, before)
-
-
 @pytest.mark.parametrize("locality", [0.5, 1.0])
 def test_redraws_of_a_descent_are_those_of_its_pairs(make_problem, locality):
     """Filing in place loses nothing: the same pairs as drawn from the matrices."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tqdm.auto import tqdm
 
 from localmap import kernels
 from localmap.initialize import initialize
@@ -51,6 +53,13 @@ def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
     graph = nearest_neighbors(Z, k, n_threads, at=counts.near)
     recall = graph.recall
     watch.lap("neighbors")
+    if params.verbose:
+        how = "exact" if recall == 1 else f"recall@{counts.near} about {recall:.3f}"
+        tqdm.write(
+            f"{n:,} rows, {Z.shape[1]} columns, {k} neighbors of each ({how}), "
+            f"{n_threads} threads",
+            file=sys.stderr,
+        )
     pairs = sample_pairs(Z, graph, counts, key, n_threads)
     del graph
     watch.lap("pairs")

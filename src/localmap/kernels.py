@@ -113,7 +113,7 @@ def forces(
 class Descent:
     """A map, its pairs and Adam's memory: what one iteration hands to the next.
 
-    The pairs are taken over: their arrays are rewritten and must not be used again.
+    The map and the pairs are taken over: their arrays are rewritten.
     Filing forgets which slot a partner stood in. Where `redraw` is to leave some slots
     alone (a locality below one), `ordered` keeps a second copy of the further pairs.
     """
@@ -129,7 +129,7 @@ class Descent:
         *,
         ordered: bool = False,
     ) -> None:
-        self.Y = np.array(Y, dtype=np.float32, order="C")
+        self.Y = _rows(Y)
         # Starting a thread takes as long as moving a few thousand points.
         self._n_threads = min(n_threads, 1 + len(Y) // ROWS_PER_THREAD)
         self._near = FiledPairs(near, self._n_threads)

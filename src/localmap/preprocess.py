@@ -9,7 +9,7 @@ with more rows than columns is not copied whole.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -213,27 +213,51 @@ def _principal_axes(
         # The centre lies on a grid; what is left of the mean goes here.
         covariance -= n * np.outer(mean, mean)
         return _leading(covariance, k)
-    centred = plain.apply(X)
-    centred -= centred.mean(axis=0, dtype=np.float64).astype(np.float32)
     if n <= EXACT_PCA:
-        vectors = _leading(centred @ centred.T, min(k, n))
-        axes = centred.T @ vectors.astype(np.float32)
+        # Single precision: that of the products themselves.
+        products = np.zeros((n, n), dtype=np.float32)
+        for columns in _wide_blocks(X, plain):
+            products += columns @ columns.T
+        vectors = _leading(products, min(k, n))
+        axes = np.empty((D, vectors.shape[1]), dtype=np.float32)
+        done = 0
+        for columns in _wide_blocks(X, plain):
+            axes[done : done + columns.shape[1]] = columns.T @ vectors
+            done += columns.shape[1]
     else:
         from sklearn.utils.extmath import randomized_svd
 
+        centred = plain.apply(X)
+        centred -= centred.mean(axis=0, dtype=np.float64).astype(np.float32)
         axes = randomized_svd(centred, k, n_iter=4, random_state=0)[2].T
     return _signed(axes / np.maximum(np.linalg.norm(axes, axis=0), 1e-30))
 
 
-def _leading(symmetric: NDArray[Any], k: int) -> NDArray[np.float64]:
+def _wide_blocks(X: NDArray[Any], plain: Preprocessing) -> Iterator[Floats]:
+    """Yield centred blocks of columns, so that wide data is not copied whole.
+
+    Metrics that normalise rows need all columns of a row at once: one block.
+    """
+    n, D = X.shape
+    width = max(64, BLOCK // n) if plain.metric == "euclidean" else D
+    for start in range(0, D, width):
+        columns = slice(start, start + width)
+        part = replace(plain, centre=plain.centre[columns])
+        centred = part.apply(X[:, columns])
+        centred -= centred.mean(axis=0, dtype=np.float64).astype(np.float32)
+        yield centred
+
+
+def _leading(symmetric: NDArray[Any], k: int) -> NDArray[Any]:
     """Eigenvectors of the k largest eigenvalues, largest first, signs fixed."""
     size = len(symmetric)
-    symmetric = symmetric.astype(np.float64, copy=False)
     vectors = eigh(symmetric, subset_by_index=(max(0, size - k), size - 1))[1]
     return _signed(vectors[:, ::-1])
 
 
-def _signed(axes: NDArray[Any]) -> NDArray[np.float64]:
+def _signed(axes: NDArray[Any]) -> NDArray[Any]:
     """Make the largest entry of each axis positive."""
     largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
-    return axes * np.where(largest < 0, -1.0, 1.0)
+    signs = np.where(largest < 0, -1, 1).astype(axes.dtype)
+    result: NDArray[Any] = axes * signs
+    return result

@@ -1,0 +1,160 @@
+"""Continuations of phase 3: many rules from the same map after phase 2.
+
+A map is laid out to the end of phase 2 once per data set and seed; each rule then
+continues it. That makes a rule cost a third of a fit, and the comparison paired.
+"""
+
+import copy
+
+import numpy as np
+from scipy.spatial import cKDTree
+from sklearn.metrics import adjusted_rand_score
+
+from benchmarks.data import load
+from localmap import kernels
+from localmap.initialize import initialize
+from localmap.metrics import silhouette
+from localmap.neighbors import nearest_neighbors
+from localmap.optimize import optimize
+from localmap.pairs import PairCounts, sample_pairs
+from localmap.preprocess import preprocess
+from localmap.schedule import schedule
+
+
+def shapes(name, n=5000, seed=0):
+    """Data whose right answer is one piece."""
+    rng = np.random.default_rng(seed)
+    if name == "square":
+        return rng.random((n, 2))
+    if name == "gauss50":
+        return rng.normal(size=(n, 50))
+    if name == "ring":
+        angle = rng.uniform(0, 2 * np.pi, n)
+        ring = np.column_stack([np.cos(angle), np.sin(angle)])
+        return ring + 0.05 * rng.normal(size=(n, 2))
+    if name == "swiss":
+        t = 1.5 * np.pi * (1 + 2 * rng.random(n))
+        return np.column_stack([t * np.cos(t), 21 * rng.random(n), t * np.sin(t)])
+    raise KeyError(name)
+
+
+ONE_PIECE = ("square", "swiss", "mammoth", "gauss50", "ring")
+
+
+class Problem:
+    """Data, labels, near pairs and the descent after phase 2."""
+
+    def __init__(self, name, seed=0, threads=1):
+        if name in ("square", "gauss50", "ring", "swiss"):
+            X, self.y = shapes(name, seed=seed), None
+        else:
+            X, self.y = load(name)
+        Z, _ = preprocess(X)
+        k = min(60, len(Z) - 1)
+        pairs = sample_pairs(
+            Z, nearest_neighbors(Z, k, threads), PairCounts(10, 5, 20), seed, threads
+        )
+        self.near = pairs.near.copy()
+        self.seed = seed
+        start = initialize(Z, "pca", 2, seed)
+        self.descent = kernels.Descent(start, *pairs, 1.0, threads)
+        phases = schedule((100, 100, 250), 0.0, 0.0)[:2]
+        optimize(self.descent, phases, proximal_distance=1.0, key=seed)
+
+    def continued(self):
+        return copy.deepcopy(self.descent)
+
+
+def constant(reach, strength):
+    """The paper's rule with both constants free; no reach: PaCMAP."""
+
+    def run(problem):
+        descent = problem.continued()
+        phases = schedule((100, 100, 250), float(reach is not None), strength)[2:]
+        optimize(descent, phases, proximal_distance=reach or 1.0, key=problem.seed)
+        return descent.Y
+
+    return run
+
+
+def followed(measure, strength, every=10, n_iters=250):
+    """Reach (and strength) measured on the map before each redraw."""
+
+    def run(problem):
+        descent = problem.continued()
+        rng = np.random.default_rng(problem.seed)
+        for i in range(n_iters):
+            if i % every == 0:
+                reach, s = measure(descent.Y, rng), strength
+                if callable(strength):
+                    s = strength(reach)
+                if i:
+                    descent.redraw(reach, 1.0, problem.seed, 200 + i)
+            weights = (
+                kernels.Weights(1.0, 0.0, 1.0, 0.0, s)
+                if i
+                else kernels.Weights(1.0, 0.0, 1.0)
+            )
+            descent.step(weights)
+        return descent.Y
+
+    return run
+
+
+def pair_quantile(q, size=2000):
+    """Radius within which the average point sees the share q of all points."""
+
+    def measure(Y, rng):
+        a = Y[rng.integers(0, len(Y), size * 10)]
+        b = Y[rng.integers(0, len(Y), size * 10)]
+        return float(np.quantile(np.linalg.norm(a - b, axis=1), q))
+
+    return measure
+
+
+def scores(Y, problem, cluster=True):
+    out = {}
+    tree = cKDTree(Y)
+    away, found = tree.query(Y, k=31)
+    out["pres"] = np.mean((problem.near[:, :, None] == found[:, None, 1:]).any(axis=2))
+    if problem.y is not None:
+        codes = np.unique(problem.y, return_inverse=True)[1]
+        out["sil"] = silhouette(Y, codes)
+        votes = (codes[found[:, 1:11]][:, :, None] == np.arange(codes.max() + 1)).sum(1)
+        out["nn10"] = (votes.argmax(1) == codes).mean()
+    if cluster:
+        from fast_hdbscan import HDBSCAN
+
+        n = len(Y)
+        labels = HDBSCAN(min_cluster_size=max(15, n // 150), min_samples=5).fit_predict(
+            Y.astype(np.float64)
+        )
+        if problem.y is not None:
+            out["ari"] = adjusted_rand_score(problem.y, labels)
+        out["groups"] = labels.max() + 1
+        out["noise"] = (labels < 0).mean()
+    pieces, strays = connected(Y, tree, away)
+    out["pieces"], out["strays"] = pieces, strays
+    out["extent"] = np.quantile(np.abs(Y - np.median(Y, axis=0)), 0.99)
+    return out
+
+
+def connected(Y, tree, away, scale=5.0):
+    """Pieces of at least 1 % of the points, and the share of points in smaller ones.
+
+    Two points are linked if they are closer than `scale` times the median distance of a
+    point to its fifth neighbour.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    radius = scale * np.median(away[:, 5])
+    # Each point to its 30 nearest within the radius: enough to tell what hangs together.
+    _, found = tree.query(Y, k=31, distance_upper_bound=radius)
+    rows = np.repeat(np.arange(len(Y)), 31)
+    cols = found.ravel()
+    ok = cols < len(Y)
+    graph = coo_array((np.ones(ok.sum()), (rows[ok], cols[ok])), shape=(len(Y),) * 2)
+    sizes = np.bincount(connected_components(graph, directed=False)[1])
+    big = sizes >= 0.01 * len(Y)
+    return int(big.sum()), float(sizes[~big].sum() / len(Y))

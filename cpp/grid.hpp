@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace localmap {
@@ -21,12 +22,11 @@ public:
     static constexpr int kMostAround = 125;
 
     Grid(const float* Y, std::int64_t n, std::int64_t dim, float reach)
-        : width_(double(reach) * kSlack / kSpan),
+        : per_width_(kSpan / (double(reach) * kSlack)),
           axes_(static_cast<int>(std::min<std::int64_t>(dim, 3))),
           side_(side(n, axes_)),
-          order_(static_cast<std::size_t>(n)),
-          dim_(dim),
-          sorted_(static_cast<std::size_t>(n * dim)) {
+          stride_(dim + 1),
+          sorted_(static_cast<std::size_t>(n * stride_)) {
         std::size_t cells = 1;
         for (int a = 0; a < axes_; ++a) cells *= static_cast<std::size_t>(side_);
         // Two places ahead of each cell its size, then one ahead its start; filling
@@ -35,20 +35,20 @@ public:
         for (std::int64_t i = 0; i < n; ++i) ++starts_[cell_of(Y + i * dim) + 2];
         for (std::size_t c = 2; c < cells + 2; ++c) starts_[c] += starts_[c - 1];
         for (std::int64_t i = 0; i < n; ++i) {
-            const auto place =
-                static_cast<std::size_t>(starts_[cell_of(Y + i * dim) + 1]++);
-            order_[place] = static_cast<std::int32_t>(i);
-            std::copy(Y + i * dim, Y + (i + 1) * dim,
-                      sorted_.begin() + static_cast<std::ptrdiff_t>(place) * dim);
+            float* const place = sorted_.data() + stride_ * starts_[cell_of(Y + i * dim) + 1]++;
+            const auto point = static_cast<std::int32_t>(i);
+            std::copy(Y + i * dim, Y + (i + 1) * dim, place);
+            std::memcpy(place + dim, &point, sizeof point);
         }
     }
 
-    // Points sorted by cell, then by index; and the same points' coordinates.
+    // Points sorted by cell, then by index: coordinates, and the index beside them, so
+    // that looking at a point touches memory once.
+    const float* at(std::int64_t place) const { return sorted_.data() + place * stride_; }
     std::int32_t point(std::int64_t place) const {
-        return order_[static_cast<std::size_t>(place)];
-    }
-    const float* at(std::int64_t place) const {
-        return sorted_.data() + place * dim_;
+        std::int32_t result;
+        std::memcpy(&result, at(place) + stride_ - 1, sizeof result);
+        return result;
     }
     std::int64_t cell(std::int64_t place) const {
         return static_cast<std::int64_t>(cell_of(at(place)));
@@ -92,19 +92,22 @@ private:
         return static_cast<std::size_t>(cell);
     }
     std::int64_t wrap(float value) const {
-        const double cell = std::floor(double(value) / width_);
-        const double side = double(side_);
-        return static_cast<std::int64_t>(cell - side * std::floor(cell / side)) &
-               (side_ - 1);
+        double cell = double(value) * per_width_;
+        // Beyond what 64 bits hold all points share a cell, as far as float can tell.
+        if (!(std::fabs(cell) < kFarthest)) cell = std::copysign(kFarthest, cell);
+        auto whole = static_cast<std::int64_t>(cell);
+        whole -= double(whole) > cell ? 1 : 0;  // down, not towards zero
+        return whole & (side_ - 1);             // side is a power of two
     }
 
     // A distance test in float may let through a hair more than `reach`.
     static constexpr double kSlack = 1.000001;
-    double width_;
+    static constexpr double kFarthest = 4e18;
+    double per_width_;
     int axes_;
     std::int64_t side_;
-    std::vector<std::int32_t> order_, starts_;
-    std::int64_t dim_;
+    std::vector<std::int32_t> starts_;
+    std::int64_t stride_;
     std::vector<float> sorted_;
 };
 

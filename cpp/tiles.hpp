@@ -47,10 +47,11 @@ inline void file_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
     const std::int64_t rows = block_rows(n), blocks = block_count(n);
     const int bits = block_bits(n);
     starts[blocks * blocks] = n * k;
-    parallel_for(blocks, 1, threads, poll, [&](std::int64_t a, std::int64_t, int) {
+    std::vector<std::vector<std::uint32_t>> copies(static_cast<std::size_t>(threads));
+    parallel_for(blocks, 1, threads, poll, [&](std::int64_t a, std::int64_t, int worker) {
         const std::int64_t begin = a * rows, size = std::min(rows, n - begin);
-        const std::vector<std::uint32_t> partners(pairs + begin * k,
-                                                  pairs + (begin + size) * k);
+        std::vector<std::uint32_t>& partners = copies[static_cast<std::size_t>(worker)];
+        partners.assign(pairs + begin * k, pairs + (begin + size) * k);
         std::vector<std::int64_t> next(static_cast<std::size_t>(blocks), 0);
         for (const std::uint32_t j : partners) ++next[j >> bits];
         std::int64_t total = begin * k;
@@ -76,9 +77,11 @@ inline void file_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
 inline void unfile_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
                          const std::int64_t* starts, int threads, Poll poll) {
     const std::int64_t rows = block_rows(n), blocks = block_count(n);
-    parallel_for(blocks, 1, threads, poll, [&](std::int64_t a, std::int64_t, int) {
+    std::vector<std::vector<std::uint32_t>> copies(static_cast<std::size_t>(threads));
+    parallel_for(blocks, 1, threads, poll, [&](std::int64_t a, std::int64_t, int worker) {
         const std::int64_t begin = a * rows, size = std::min(rows, n - begin);
-        std::vector<std::uint32_t> partners(static_cast<std::size_t>(size * k));
+        std::vector<std::uint32_t>& partners = copies[static_cast<std::size_t>(worker)];
+        partners.resize(static_cast<std::size_t>(size * k));
         std::vector<std::int32_t> found(static_cast<std::size_t>(size), 0);
         for (std::int64_t b = 0; b < blocks; ++b)
             for (std::int64_t c = starts[a * blocks + b]; c < starts[a * blocks + b + 1]; ++c) {

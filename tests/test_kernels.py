@@ -186,7 +186,7 @@ def test_filed_pairs_are_the_pairs(n):
             found += zip(a * rows + i, b * rows + j, strict=True)
     expected = [(i, j) for i in range(n) for j in pairs[i]]
     assert sorted(found) == sorted(expected)
-    back = filed.unfiled(2)
+    back = filed.unfile(2)
     np.testing.assert_array_equal(np.sort(back), np.sort(pairs))
     np.testing.assert_array_equal(back // rows, np.sort(pairs // rows))
 

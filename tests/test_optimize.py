@@ -25,13 +25,14 @@ def both(problem, n_iters, locality, monkeypatch):
     # Their loop brings any given start to this scale.
     start = StandardScaler().fit_transform(problem.Y) * 0.0001
     redrawn = []
-    draw = kernels.local_further
+    redraw = kernels.Descent.redraw
 
-    def record(Y, near, further, *args):
-        draw(Y, near, further, *args)
-        redrawn.append(further.copy())
+    def record(descent, *args):
+        redraw(descent, *args)
+        redrawn.append(descent._further.unfile().copy())
+        descent._further.file()
 
-    monkeypatch.setattr(kernels, "local_further", record)
+    monkeypatch.setattr(kernels.Descent, "redraw", record)
     phases = schedule(n_iters, locality, REACH / 2)
     ours = problem.descent(start=start)
     optimize(ours, phases, proximal_distance=REACH, key=3)
@@ -87,7 +88,7 @@ def test_redraws_of_a_descent_are_those_of_its_pairs(make_problem, locality):
     descent.step(LOCAL)
     moved = problem.Y - descent.Y
     np.testing.assert_array_equal(np.sign(moved), np.sign(gradient))
-    got = descent._further.unfiled()
+    got = descent._further.unfile()
     np.testing.assert_array_equal(np.sort(got), np.sort(further))
     rows = zip(got, problem.pairs.further, strict=True)
     kept = np.mean([len(np.intersect1d(*row)) for row in rows])

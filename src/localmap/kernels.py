@@ -57,10 +57,14 @@ class FiledPairs:
         blocks = -(-n // _core.block_rows(n))
         self.starts = np.empty(blocks**2 + 1, dtype=np.int64)
         self.codes = _checked(pairs, n).view(np.uint32)
+        self.file(n_threads)
+
+    def file(self, n_threads: int = 1) -> None:
+        """Put codes in the place of the partners."""
         _core.file_pairs(self.codes, self.starts, n_threads)
 
-    def unfiled(self, n_threads: int = 1) -> Ints:
-        """Partner matrix in place of the codes: this object is used up."""
+    def unfile(self, n_threads: int = 1) -> Ints:
+        """Put the partners back in the place of the codes and return them."""
         _core.unfile_pairs(self.codes, self.starts, n_threads)
         return self.codes.view(np.int32)
 
@@ -172,17 +176,18 @@ class Descent:
         if locality < 1 and self._ordered is None:
             msg = f"locality={locality} needs a Descent with ordered=True."
             raise ValueError(msg)
-        near = self._near.unfiled(self._n_threads)
-        further = self._ordered
-        if further is None:
-            further = self._further.unfiled(self._n_threads)
-        local_further(
-            self.Y, near, further, reach, locality, key, iteration, self._n_threads
+        check_finite_map(self.Y)
+        near = self._near.unfile(self._n_threads)
+        further = self._further.unfile(self._n_threads)
+        drawn = further if self._ordered is None else self._ordered
+        # Checked when they were filed first; what is drawn are rows of the map.
+        _core.local_further(
+            self.Y, near, reach, locality, key, iteration, drawn, self._n_threads
         )
-        if self._ordered is not None:
-            further = further.copy()
-        self._near = FiledPairs(near, self._n_threads)
-        self._further = FiledPairs(further, self._n_threads)
+        if drawn is not further:
+            further[:] = drawn
+        self._near.file(self._n_threads)
+        self._further.file(self._n_threads)
 
     def forget_mid_near(self) -> None:
         """Free the mid-near pairs, once their weight has come to nothing."""

@@ -1,0 +1,97 @@
+// New points in a finished map: each moves alone among points that stay where they are,
+// pulled by its near pairs and pushed by points around it, as in the last phase of a
+// fit. What becomes of one depends on nothing but itself and the map.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "grid.hpp"
+#include "isa.hpp"
+#include "local_further.hpp"
+#include "parallel.hpp"
+#include "random.hpp"
+
+namespace localmap {
+
+struct Settling {
+    Weights weights;
+    float reach, rate, beta1, beta2;
+    std::int64_t iterations, redraw_every, slots;
+    std::uint64_t key;
+};
+
+// The point that moves and its partners, as one tile: a block of one and a block of all.
+class Settler {
+public:
+    Settler(const Grid& grid, std::int64_t dim, std::int64_t near, const Settling& how)
+        : grid_(grid), dim_(dim), near_(near), how_(how) {
+        const auto room = static_cast<std::size_t>(near + how.slots);
+        partners_.resize(room * static_cast<std::size_t>(dim));
+        pushed_.resize(partners_.size());
+        for (std::size_t p = 0; p < room; ++p)
+            codes_.push_back({0, static_cast<std::uint16_t>(p)});
+        forces_.resize(static_cast<std::size_t>(dim));
+    }
+
+    void settle(const float* Y, const std::int32_t* near, float* y) {
+        for (std::int64_t s = 0; s < near_; ++s) copy(Y + near[s] * dim_, s);
+        std::vector<float> m(forces_.size(), 0.0f), v(forces_.size(), 0.0f);
+        for (std::int64_t i = 0; i < how_.iterations; ++i) {
+            if (i % how_.redraw_every == 0) draw(y, std::uint64_t(i));
+            const TilePairs pairs = {{codes_.data(), near_},
+                                     {codes_.data(), 0},
+                                     {codes_.data() + near_, found_}};
+            rows().pull({y, forces_.data()}, {partners_.data(), pushed_.data()}, dim_,
+                        pairs, how_.weights, false);
+            // Steps shrink to nothing, so that the point comes to rest.
+            const double left = 1.0 - double(i) / double(how_.iterations);
+            const double unbiased = std::sqrt(1.0 - std::pow(how_.beta2, double(i + 1))) /
+                                    (1.0 - std::pow(how_.beta1, double(i + 1)));
+            const Adam adam = {static_cast<float>(how_.rate * left * unbiased), how_.beta1,
+                               how_.beta2};
+            rows().move(adam, y, forces_.data(), m.data(), v.data(), dim_);
+        }
+    }
+
+private:
+    void copy(const float* from, std::int64_t place) {
+        std::copy(from, from + dim_, partners_.begin() + place * dim_);
+    }
+    // Points around y, the same random numbers for every new point.
+    void draw(const float* y, std::uint64_t iteration) {
+        around_.enter(grid_, grid_.cell_at(y));
+        found_ = 0;
+        if (around_.count() == 0) return;
+        Stream stream(how_.key, Stage::settle, iteration, 0);
+        for (std::int64_t t = 0; t < kTriesPerSlot * how_.slots && found_ < how_.slots; ++t) {
+            const float* there = grid_.at(around_.place(stream.below(around_.count())));
+            if (squared_away<0>(y, there, dim_) <= how_.reach * how_.reach)
+                copy(there, near_ + found_++);
+        }
+    }
+
+    const Grid& grid_;
+    std::int64_t dim_, near_, found_ = 0;
+    const Settling& how_;
+    Surroundings around_;
+    std::vector<float> partners_, pushed_, forces_;
+    std::vector<PairCode> codes_;
+};
+
+// Move `count` new points from where they start in `out` to where they belong. `near`
+// holds k points of the map for each of them.
+inline void settle(const float* Y, std::int64_t n, std::int64_t dim,
+                   const std::int32_t* near, std::int64_t count, std::int64_t k,
+                   const Settling& how, float* out, int threads, Poll poll) {
+    const Grid grid(Y, n, dim, how.reach);
+    parallel_for(count, 64, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
+        Settler settler(grid, dim, k, how);
+        for (std::int64_t i = begin; i < end; ++i)
+            settler.settle(Y, near + i * k, out + i * dim);
+    });
+}
+
+}  // namespace localmap

@@ -1,0 +1,103 @@
+"""New rows in a finished map.
+
+A new row goes through the stages of a fit by itself: it is preprocessed like the
+training rows, finds its nearest among them, keeps the near pairs by scaled distance,
+starts among them and moves under the forces of the last phase, while the map stays. So
+its place depends on that row and the map alone, not on the batch it comes in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localmap import kernels
+from localmap.pairs import EXTRA_CANDIDATES, scales
+from localmap.preprocess import Preprocessing, blocks
+from localmap.schedule import REDRAW_EVERY
+
+# A point that starts among its neighbours has come to rest by then.
+N_ITERS: Final = 50
+
+# Rows closer to a training row than this share of its scale are that row: the rest is
+# rounding in the projection.
+SAME: Final = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMap:
+    """A map and all that is needed to place new rows in it."""
+
+    preprocessing: Preprocessing
+    Z: kernels.Floats
+    scales: NDArray[np.float64]
+    Y: kernels.Floats
+    n_neighbors: int
+    n_further: int
+    weights: kernels.Weights
+    reach: float | None  # None: further pairs come from the whole map
+    learning_rate: float
+    key: int
+
+
+def place(
+    fitted: FittedMap, X: NDArray[Any], n_threads: int = 1
+) -> tuple[kernels.Floats, kernels.Floats]:
+    """Return the place of each row of X and how far it is from rows seen in training.
+
+    That distance is the row's own scale (its mean distance to its 4th to 6th nearest
+    training row) in units of the scales of its near pairs: about 1 for rows like those
+    seen, many times that for rows unlike any.
+    """
+    Y = np.empty((len(X), fitted.Y.shape[1]), dtype=np.float32)
+    away = np.empty(len(X), dtype=np.float32)
+    for rows in blocks(X):
+        Y[rows], away[rows] = _place_block(fitted, X[rows], n_threads)
+    return Y, away
+
+
+def _place_block(
+    fitted: FittedMap, X: NDArray[Any], n_threads: int
+) -> tuple[kernels.Floats, kernels.Floats]:
+    Z = fitted.preprocessing.apply_by_row(X, n_threads)
+    k = min(len(fitted.Z), fitted.n_neighbors + EXTRA_CANDIDATES)
+    found, distances = kernels.neighbors_of(fitted.Z, Z, k, n_threads)
+    scaled = distances.astype(np.float64) ** 2 / fitted.scales[found]
+    order = np.argsort(scaled, axis=1, kind="stable")[:, : fitted.n_neighbors]
+    near = np.take_along_axis(found, order, axis=1)
+    Y = kernels.settle(
+        fitted.Y,
+        near,
+        _medoids(fitted.Y[near]),
+        fitted.weights,
+        reach=_reach(fitted),
+        learning_rate=fitted.learning_rate,
+        n_iters=N_ITERS,
+        redraw_every=REDRAW_EVERY,
+        slots=fitted.n_further,
+        key=fitted.key,
+        n_threads=n_threads,
+    )
+    known = distances[:, 0] <= SAME * fitted.scales[found[:, 0]]
+    Y[known] = fitted.Y[found[known, 0]]
+    away = scales(distances) / fitted.scales[near].mean(axis=1)
+    return Y, away.astype(np.float32)
+
+
+def _reach(fitted: FittedMap) -> float:
+    if fitted.reach is not None:
+        return fitted.reach
+    return float(4.0 * np.abs(fitted.Y).max() + 1.0)
+
+
+def _medoids(groups: kernels.Floats) -> kernels.Floats:
+    """Of each group of points, the one nearest to all others of its group.
+
+    Neighbours may lie in two places: their mean would lie between, in neither.
+    """
+    apart = np.linalg.norm(groups[:, :, None] - groups[:, None], axis=3).sum(axis=2)
+    chosen: kernels.Floats = groups[np.arange(len(groups)), apart.argmin(axis=1)]
+    return chosen

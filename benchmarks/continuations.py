@@ -7,13 +7,18 @@ continues it. That makes a rule cost a third of a fit, and the comparison paired
 import copy
 
 import numpy as np
-from scipy.spatial import cKDTree
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.data import load
 from localmap import kernels
 from localmap.initialize import initialize
-from localmap.metrics import silhouette
+from localmap.metrics import (
+    knn_accuracy,
+    pieces,
+    preservation,
+    silhouette,
+    visible_groups,
+)
 from localmap.neighbors import nearest_neighbors
 from localmap.optimize import optimize
 from localmap.pairs import PairCounts, sample_pairs
@@ -112,49 +117,21 @@ def pair_quantile(q, size=2000):
     return measure
 
 
-def scores(Y, problem, cluster=True):
-    out = {}
-    tree = cKDTree(Y)
-    away, found = tree.query(Y, k=31)
-    out["pres"] = np.mean((problem.near[:, :, None] == found[:, None, 1:]).any(axis=2))
+def scores(Y, problem):
+    """All that a rule is judged by, in one row."""
+    shown = pieces(Y)
+    out = {
+        "preservation": preservation(problem.near, Y),
+        "pieces": shown.number,
+        "strays": shown.strays,
+        "extent": float(np.quantile(np.abs(Y - np.median(Y, axis=0)), 0.99)),
+    }
     if problem.y is not None:
-        codes = np.unique(problem.y, return_inverse=True)[1]
-        out["sil"] = silhouette(Y, codes)
-        votes = (codes[found[:, 1:11]][:, :, None] == np.arange(codes.max() + 1)).sum(1)
-        out["nn10"] = (votes.argmax(1) == codes).mean()
-    if cluster:
-        from fast_hdbscan import HDBSCAN
-
-        n = len(Y)
-        labels = HDBSCAN(min_cluster_size=max(15, n // 150), min_samples=5).fit_predict(
-            Y.astype(np.float64)
-        )
-        if problem.y is not None:
-            out["ari"] = adjusted_rand_score(problem.y, labels)
-        out["groups"] = labels.max() + 1
-        out["noise"] = (labels < 0).mean()
-    pieces, strays = connected(Y, tree, away)
-    out["pieces"], out["strays"] = pieces, strays
-    out["extent"] = np.quantile(np.abs(Y - np.median(Y, axis=0)), 0.99)
+        groups = visible_groups(Y)
+        out |= {
+            "silhouette": silhouette(Y, problem.y),
+            "10-NN": knn_accuracy(Y, problem.y),
+            "ARI": adjusted_rand_score(problem.y, groups),
+            "groups": int(groups.max() + 1),
+        }
     return out
-
-
-def connected(Y, tree, away, scale=5.0):
-    """Pieces of at least 1 % of the points, and the share of points in smaller ones.
-
-    Two points are linked if they are closer than `scale` times the median distance of a
-    point to its fifth neighbour.
-    """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    radius = scale * np.median(away[:, 5])
-    # Each point to its 30 nearest within the radius: enough to tell what hangs together.
-    _, found = tree.query(Y, k=31, distance_upper_bound=radius)
-    rows = np.repeat(np.arange(len(Y)), 31)
-    cols = found.ravel()
-    ok = cols < len(Y)
-    graph = coo_array((np.ones(ok.sum()), (rows[ok], cols[ok])), shape=(len(Y),) * 2)
-    sizes = np.bincount(connected_components(graph, directed=False)[1])
-    big = sizes >= 0.01 * len(Y)
-    return int(big.sum()), float(sizes[~big].sum() / len(Y))

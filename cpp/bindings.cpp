@@ -12,6 +12,7 @@
 #include "mutual.hpp"
 #include "pairs.hpp"
 #include "parallel.hpp"
+#include "settle.hpp"
 #include "silhouette.hpp"
 #include "tiles.hpp"
 
@@ -49,6 +50,10 @@ Filed filed(nb::handle pairs) {
             nb::cast<Matrix<const std::uint32_t>>(pairs.attr("codes"))};
 }
 
+Weights read_weights(const Vector<const float>& w) {
+    return {w.data()[0], w.data()[1], w.data()[2], w.data()[3], w.data()[4]};
+}
+
 // The forces on all points of a map, added to `gradient`; `finish(first, count)` is told
 // of each run of numbers of Y that no pair will read or pull any more.
 template <class Finish>
@@ -56,7 +61,7 @@ double pull_map(const Matrix<float>& Y, const Filed kinds[3], const Vector<const
                 float* gradient, bool with_loss, int threads, Finish&& finish) {
     const auto n = static_cast<std::int64_t>(Y.shape(0));
     const auto dim = static_cast<std::int64_t>(Y.shape(1));
-    const Weights weights{w.data()[0], w.data()[1], w.data()[2], w.data()[3], w.data()[4]};
+    const Weights weights = read_weights(w);
     const std::int64_t blocks = block_count(n), size = block_rows(n) * dim;
     std::vector<double> losses(static_cast<std::size_t>(blocks * (blocks + 1) / 2), 0.0);
     const nb::gil_scoped_release release;
@@ -189,11 +194,60 @@ NB_MODULE(_core, module) {
         "exact_neighbors",
         [](Matrix<const float> Z, Vector<const std::int32_t> queries,
            Matrix<std::int32_t> indices, Matrix<float> distances, int threads) {
-            exact_neighbors(Z.data(), static_cast<std::int64_t>(Z.shape(0)),
-                            static_cast<std::int64_t>(Z.shape(1)), queries.data(),
-                            static_cast<std::int64_t>(queries.shape(0)),
-                            static_cast<std::int64_t>(indices.shape(1)), indices.data(),
-                            distances.data(), threads, signalled);
+            const auto d = static_cast<std::int64_t>(Z.shape(1));
+            exact_neighbors(
+                Z.data(), static_cast<std::int64_t>(Z.shape(0)), d,
+                static_cast<std::int64_t>(queries.shape(0)),
+                [&](std::int64_t q) { return Z.data() + queries.data()[q] * d; },
+                [&](std::int64_t q) { return queries.data()[q]; },
+                static_cast<std::int64_t>(indices.shape(1)), indices.data(),
+                distances.data(), threads, signalled);
+        },
+        Release());
+
+    module.def(
+        "neighbors_of",
+        [](Matrix<const float> Z, Matrix<const float> queries,
+           Matrix<std::int32_t> indices, Matrix<float> distances, int threads) {
+            const auto d = static_cast<std::int64_t>(Z.shape(1));
+            exact_neighbors(
+                Z.data(), static_cast<std::int64_t>(Z.shape(0)), d,
+                static_cast<std::int64_t>(queries.shape(0)),
+                [&](std::int64_t q) { return queries.data() + q * d; },
+                [](std::int64_t) { return kNoRow; },
+                static_cast<std::int64_t>(indices.shape(1)), indices.data(),
+                distances.data(), threads, signalled);
+        },
+        Release());
+
+    module.def(
+        "project",
+        [](Matrix<const float> rows_in, Matrix<const float> components,
+           Matrix<float> out, int threads) {
+            const auto D = static_cast<std::int64_t>(components.shape(0));
+            const auto d = static_cast<std::int64_t>(components.shape(1));
+            parallel_for(static_cast<std::int64_t>(rows_in.shape(0)), 16, threads,
+                         signalled, [&](std::int64_t begin, std::int64_t end, int) {
+                             for (std::int64_t i = begin; i < end; ++i)
+                                 rows().project(rows_in.data() + i * D, components.data(),
+                                                D, d, out.data() + i * d);
+                         });
+        },
+        Release());
+
+    module.def(
+        "settle",
+        [](Matrix<const float> Y, Matrix<const std::int32_t> near,
+           Vector<const float> w, float reach, float rate, float beta1, float beta2,
+           std::int64_t iterations, std::int64_t redraw_every, std::int64_t slots,
+           std::uint64_t key, Matrix<float> out, int threads) {
+            const Settling how = {read_weights(w), reach, rate, beta1, beta2, iterations,
+                                  redraw_every, slots, key};
+            settle(Y.data(), static_cast<std::int64_t>(Y.shape(0)),
+                   static_cast<std::int64_t>(Y.shape(1)), near.data(),
+                   static_cast<std::int64_t>(near.shape(0)),
+                   static_cast<std::int64_t>(near.shape(1)), how, out.data(), threads,
+                   signalled);
         },
         Release());
 

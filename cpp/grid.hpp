@@ -50,8 +50,11 @@ public:
         std::memcpy(&result, at(place) + stride_ - 1, sizeof result);
         return result;
     }
-    std::int64_t cell(std::int64_t place) const {
-        return static_cast<std::int64_t>(cell_of(at(place)));
+    std::int64_t cell(std::int64_t place) const { return cell_at(at(place)); }
+
+    // The cell of any place in the map.
+    std::int64_t cell_at(const float* y) const {
+        return static_cast<std::int64_t>(cell_of(y));
     }
 
     // The places of all points in the cells around a cell; returns how many ranges.

@@ -57,6 +57,9 @@ struct Rows {
     // axis `stride` numbers long.
     double (*distance_sum)(const float* point, const float* axes, int64_t stride,
                            int64_t dim, int64_t count);
+    // out = x C for a row of D numbers and D x d numbers C, summed in order: unlike a
+    // product of matrices, the same bits whatever other rows there are.
+    void (*project)(const float* x, const float* C, int64_t D, int64_t d, float* out);
     const char* name;
 };
 

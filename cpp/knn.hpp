@@ -197,24 +197,25 @@ void scan_all(const Panels& panels, std::int64_t d, std::int64_t count, Query qu
 
 constexpr std::int64_t kTile = 32 * kQueries;  // queries that share a run of panels
 
-// The k nearest other rows of each of `queries` rows, by comparing with all rows.
-inline void exact_neighbors(const float* Z, std::int64_t n, std::int64_t d,
-                            const std::int32_t* queries, std::int64_t count,
-                            std::int64_t k, std::int32_t* indices, float* distances,
-                            int threads, Poll poll) {
-    const std::int64_t keep = std::min(n - 1, k + kSpare);
+// The k nearest rows of Z for each of `count` queries, by comparing with all rows.
+// `query(q)` is the q-th query's numbers, `self(q)` the row that it is, or kNoRow.
+template <class Query, class Self>
+void exact_neighbors(const float* Z, std::int64_t n, std::int64_t d, std::int64_t count,
+                     Query query, Self self, std::int64_t k, std::int32_t* indices,
+                     float* distances, int threads, Poll poll) {
+    const std::int64_t keep = std::min(n, k + kSpare);
     const Panels panels(Z, d, all_rows(n), threads, poll);
     parallel_for(count, kTile, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
         Best best;
         Exact exact;
         best.reset(end - begin, keep);
         scan_all(
-            panels, d, end - begin, [&](std::int64_t q) { return Z + queries[begin + q] * d; },
-            [&](std::int64_t q) { return queries[begin + q]; }, best);
+            panels, d, end - begin, [&](std::int64_t q) { return query(begin + q); },
+            [&](std::int64_t q) { return self(begin + q); }, best);
         for (std::int64_t q = begin; q < end; ++q) {
             const auto place = static_cast<std::size_t>(q - begin);
             const std::size_t found = best.cut(place);
-            exact.write(Z, d, Z + queries[q] * d, best.of(place), found, k, indices + q * k,
+            exact.write(Z, d, query(q), best.of(place), found, k, indices + q * k,
                         distances + q * k);
         }
     });

@@ -12,7 +12,8 @@ enum class Stage : std::uint64_t {
     further = 2,
     local_further = 3,
     local_listed = 4,
-    locality = 5
+    locality = 5,
+    settle = 6
 };
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood 2014).

@@ -1,8 +1,19 @@
 import numpy as np
 import pytest
+from sklearn.manifold import trustworthiness as sklearn_trustworthiness
 from sklearn.metrics import silhouette_score
+from sklearn.model_selection import LeaveOneOut, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
+from localmap import metrics
 from localmap.metrics import silhouette
+
+
+def blobs(n=300, groups=3, dim=2, seed=0, gap=8.0):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, groups, n)
+    centres = gap * rng.normal(size=(groups, dim))
+    return centres[labels] + rng.normal(size=(n, dim)), labels
 
 
 @pytest.mark.parametrize(("n", "dim"), [(1797, 2), (300, 3), (65, 1), (90, 5)])
@@ -29,3 +40,132 @@ def test_points_on_top_of_each_other():
 def test_one_group_is_refused():
     with pytest.raises(ValueError, match="at least two groups; got 1"):
         silhouette(np.zeros((4, 2)), [1, 1, 1, 1])
+
+
+def test_knn_accuracy_equals_leaving_one_out():
+    Y, labels = blobs(n=120, gap=1.5)
+    model = KNeighborsClassifier(5)
+    expected = cross_val_score(model, Y, labels, cv=LeaveOneOut()).mean()
+    assert 0.4 < expected < 0.99
+    assert metrics.knn_accuracy(Y, labels, k=5) == pytest.approx(expected)
+
+
+def test_duplicates_are_not_their_own_neighbours():
+    Y = np.zeros((50, 2))
+    labels = np.arange(50) % 2
+    assert metrics.knn_accuracy(Y, labels, k=10) < 1.0
+    with pytest.raises(ValueError, match="k must be from 1 to 49 for 50 points"):
+        metrics.knn_accuracy(Y, labels, k=50)
+
+
+def test_svm_accuracy_tells_separable_from_mixed():
+    apart, labels = blobs(gap=20)
+    assert metrics.svm_accuracy(apart, labels) > 0.98
+    shuffled = np.random.default_rng(0).permutation(labels)
+    assert metrics.svm_accuracy(apart, shuffled) < 0.6
+    # Curved borders: a straight line cannot tell a disk from the ring around it.
+    angle = np.linspace(0, 60, 400)
+    radius = np.where(np.arange(400) % 2, 1.0, 5.0)
+    rings = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    assert metrics.svm_accuracy(rings, np.arange(400) % 2) > 0.99
+    with pytest.raises(ValueError, match="two labels of at least 5 points"):
+        metrics.svm_accuracy(apart, np.zeros(len(apart)))
+
+
+def test_the_approximate_svm_agrees_with_the_exact_one(monkeypatch):
+    Y, labels = blobs(n=1500, groups=6, gap=3.0)
+    exact = metrics.svm_accuracy(Y, labels)
+    monkeypatch.setattr(metrics, "SVM_EXACT", 100)
+    assert metrics.svm_accuracy(Y, labels) == pytest.approx(exact, abs=0.01)
+    assert exact < 0.995
+
+
+def test_trustworthiness_and_continuity_equal_scikit_learn():
+    X, _ = blobs(n=400, dim=6, gap=2.0)
+    Y = X[:, :2] + 0.5 * np.random.default_rng(1).normal(size=(400, 2))
+    expected = sklearn_trustworthiness(X, Y, n_neighbors=10)
+    assert expected < 0.97
+    assert metrics.trustworthiness(X, Y) == pytest.approx(expected, abs=1e-6)
+    expected = sklearn_trustworthiness(Y, X, n_neighbors=10)
+    assert metrics.continuity(X, Y) == pytest.approx(expected, abs=1e-6)
+    assert metrics.trustworthiness(X, X) == 1.0
+
+
+def test_a_sample_of_rows_tells_nearly_the_same(monkeypatch):
+    X, _ = blobs(n=900, dim=6, gap=2.0)
+    Y = X[:, :2]
+    whole = metrics.trustworthiness(X, Y)
+    monkeypatch.setattr(metrics, "SAMPLE", 300)
+    assert metrics.trustworthiness(X, Y) == pytest.approx(whole, abs=0.02)
+    assert metrics.trustworthiness(X, Y) != whole
+
+
+def test_preservation_by_definition():
+    X, _ = blobs(n=200, dim=5)
+    Y = X[:, :2]
+    near = NearestNeighbors(n_neighbors=10).fit(X).kneighbors(return_distance=False)
+    shown = NearestNeighbors(n_neighbors=30).fit(Y).kneighbors(return_distance=False)
+    expected = np.mean(
+        [len(set(a) & set(b)) / 10 for a, b in zip(near, shown, strict=True)]
+    )
+    assert expected < 0.95
+    assert metrics.preservation(near, Y) == pytest.approx(expected)
+
+
+def test_triplets():
+    X, labels = blobs(n=500, groups=8, dim=6)
+    assert metrics.random_triplets(X, X @ np.eye(6)[:, ::-1]) == 1.0
+    noise = np.random.default_rng(1).normal(size=(500, 2))
+    assert metrics.random_triplets(X, noise) == pytest.approx(0.5, abs=0.05)
+    assert metrics.centroid_triplets(X, -3 * X, labels) == 1.0
+    centres = np.array([X[labels == g].mean(axis=0) for g in range(8)])
+    shown = np.array([noise[labels == g].mean(axis=0) for g in range(8)])
+    agree = [
+        (np.linalg.norm(a[i] - a[j]) < np.linalg.norm(a[i] - a[k]))
+        == (np.linalg.norm(b[i] - b[j]) < np.linalg.norm(b[i] - b[k]))
+        for a, b in [(centres, shown)]
+        for i in range(8)
+        for j in range(8)
+        for k in range(j + 1, 8)
+        if i not in (j, k)
+    ]
+    assert metrics.centroid_triplets(X, noise, labels) == pytest.approx(np.mean(agree))
+    with pytest.raises(ValueError, match="needs three labels; got 2"):
+        metrics.centroid_triplets(X, noise, labels > 3)
+
+
+def test_groups_that_can_be_seen():
+    Y, labels = blobs(n=600, groups=4, gap=30)
+    assert metrics.visible_agreement(Y, labels) > 0.99
+    assert metrics.visible_groups(Y).max() == 3
+    assert metrics.pieces(Y).number == 4
+    assert metrics.splits_and_merges(labels, metrics.visible_groups(Y)) == (0, 0)
+    assert metrics.visible_groups(np.zeros((5, 2))).max() == -1
+
+
+def test_splits_and_merges_by_hand():
+    labels = np.repeat(["a", "b", "c"], [20, 10, 10])
+    groups = np.concatenate([[0] * 10, [1] * 9, [2], [3] * 20])
+    # a lies in two parts (one point in twenty is no part); b and c share a group.
+    assert metrics.splits_and_merges(labels, groups) == (1, 1)
+    assert metrics.splits_and_merges(labels, np.full(40, -1)) == (0, 0)
+
+
+def test_pieces_and_strays():
+    rng = np.random.default_rng(0)
+    square = rng.random((1000, 2))
+    assert metrics.pieces(square) == (1, 0.0)
+    far = np.concatenate([square, square + 50, [[500.0, 500.0]]])
+    assert metrics.pieces(far) == (2, pytest.approx(1 / 2001))
+
+
+def test_score_gives_what_can_be_told():
+    X, labels = blobs(n=200, groups=3, dim=5)
+    Y = X[:, :2]
+    alone = metrics.score(Y)
+    assert set(alone) == {"visible groups", "pieces", "strays"}
+    everything = metrics.score(Y, labels, X)
+    assert everything["silhouette"] == silhouette(Y, labels)
+    assert everything["trustworthiness"] == metrics.trustworthiness(X, Y)
+    assert {"SVM accuracy", "splits", "centroid triplets"} <= set(everything)
+    assert all(np.isfinite(list(everything.values())))

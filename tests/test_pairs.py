@@ -6,7 +6,13 @@ from scipy import stats
 
 from localmap import _reference, kernels
 from localmap.neighbors import nearest_neighbors
-from localmap.pairs import PairCounts, automatic_neighbors, pair_counts, sample_pairs
+from localmap.pairs import (
+    PairCounts,
+    automatic_neighbors,
+    pair_counts,
+    sample_pairs,
+    scales,
+)
 
 
 def test_all_kinds_equal_the_reference(make_problem):
@@ -25,7 +31,8 @@ def test_near_pairs_are_ranked_by_scaled_distance():
     # place (scale 9 instead of 1), so its scaled distance is the smaller one.
     indices = np.array([[1, 2], [0, 2], [0, 1]], dtype=np.int32)
     distances = np.array([[1, 1.5], [1, 1], [1.5, 9]], dtype=np.float32)
-    np.testing.assert_array_equal(kernels.near(indices, distances, 1), [[2], [2], [0]])
+    near = kernels.near(indices, distances, scales(distances), 1)
+    np.testing.assert_array_equal(near, [[2], [2], [0]])
 
 
 def test_near_pairs_are_candidates_without_self(make_problem):
@@ -43,7 +50,7 @@ def test_scale_uses_neighbours_four_to_six():
     scale = graph.distances[:, 3:6].mean(axis=1)
     scaled = graph.distances**2 / (scale[:, None] * scale[graph.indices])
     expected = np.take_along_axis(graph.indices, np.argsort(scaled, axis=1), axis=1)
-    found = kernels.near(graph.indices, graph.distances, 10)
+    found = kernels.near(graph.indices, graph.distances, scales(graph.distances), 10)
     assert [set(r) for r in found] == [set(r) for r in expected[:, :10]]
 
 

@@ -2,7 +2,8 @@
 
 from importlib.metadata import version
 
-from localmap.estimator import LocalMAP, PaCMAP
+from localmap.estimator import LocalMAP, load
+from localmap.pacmap import PaCMAP
 
-__all__ = ["LocalMAP", "PaCMAP", "__version__"]
+__all__ = ["LocalMAP", "PaCMAP", "__version__", "load"]
 __version__ = version("localmap")

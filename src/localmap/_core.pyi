@@ -81,6 +81,34 @@ def cell_neighbors(
     distances: NDArray[np.float32],
     threads: int,
 ) -> int: ...
+def neighbors_of(
+    Z: NDArray[np.float32],
+    queries: NDArray[np.float32],
+    indices: NDArray[np.int32],
+    distances: NDArray[np.float32],
+    threads: int,
+) -> None: ...
+def project(
+    rows: NDArray[np.float32],
+    components: NDArray[np.float32],
+    out: NDArray[np.float32],
+    threads: int,
+) -> None: ...
+def settle(
+    Y: NDArray[np.float32],
+    near: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    reach: float,
+    rate: float,
+    beta1: float,
+    beta2: float,
+    iterations: int,
+    redraw_every: int,
+    slots: int,
+    key: int,
+    out: NDArray[np.float32],
+    threads: int,
+) -> None: ...
 def make_mutual(
     indices: NDArray[np.int32], distances: NDArray[np.float32], threads: int
 ) -> None: ...

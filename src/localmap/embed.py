@@ -7,7 +7,6 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
@@ -21,8 +20,10 @@ from localmap.pairs import (
     automatic_neighbors,
     pair_counts,
     sample_pairs,
+    scales,
 )
 from localmap.parameters import Parameters
+from localmap.place import FittedMap
 from localmap.preprocess import preprocess
 from localmap.schedule import schedule
 
@@ -31,7 +32,7 @@ from localmap.schedule import schedule
 class Embedding:
     """A map and how it came about."""
 
-    Y: NDArray[np.float32]
+    fitted: FittedMap
     counts: PairCounts
     neighbor_recall: float
     n_iter: int
@@ -47,7 +48,7 @@ def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
         n_neighbors = automatic_neighbors(n)
     counts = pair_counts(n, n_neighbors, params.mid_near_ratio, params.further_ratio)
 
-    Z, _ = preprocess(X, params.metric, params.pca_components)
+    Z, preprocessing = preprocess(X, params.metric, params.pca_components)
     watch.lap("preprocess")
     k = min(n - 1, counts.near + EXTRA_CANDIDATES)
     graph = nearest_neighbors(Z, k, n_threads, at=counts.near)
@@ -61,6 +62,7 @@ def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
             file=sys.stderr,
         )
     pairs = sample_pairs(Z, graph, counts, key, n_threads)
+    row_scales = scales(graph.distances)
     del graph
     watch.lap("pairs")
     descent = kernels.Descent(
@@ -70,17 +72,30 @@ def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
         n_threads,
         ordered=0 < params.locality < 1,
     )
-    del Z, pairs
+    del pairs
+    phases = schedule(params.n_iters, params.locality, params.strength)
     n_iter = optimize(
         descent,
-        schedule(params.n_iters, params.locality, params.strength),
+        phases,
         proximal_distance=params.proximal_distance,
         key=key,
         callback=params.callback,
         verbose=params.verbose,
     )
     watch.lap("optimize")
-    return Embedding(descent.Y, counts, recall, n_iter, watch.seconds)
+    fitted = FittedMap(
+        preprocessing,
+        Z,
+        row_scales,
+        descent.Y,
+        n_neighbors=counts.near,
+        n_further=counts.further,
+        weights=phases[-1].weights(1),
+        reach=params.proximal_distance if params.locality else None,
+        learning_rate=params.learning_rate,
+        key=key,
+    )
+    return Embedding(fitted, counts, recall, n_iter, watch.seconds)
 
 
 class Stopwatch:

@@ -148,7 +148,8 @@ def _padded(offset: int) -> int:
 def _write(
     file: BinaryIO, header: dict[str, Any], data: dict[str, NDArray[Any]]
 ) -> None:
-    described, offset = {}, 0
+    described: dict[str, dict[str, Any]] = {}
+    offset = 0
     for name, array in data.items():
         described[name] = {
             "shape": array.shape,
@@ -264,7 +265,7 @@ def _assembled(
     consistent = (
         arrays["Y"].shape == (n, params["n_components"])
         and arrays["scales"].shape == (n,)
-        and (D == d if components is None else components.shape == (D, d))
+        and (d == D if components is None else components.shape == (D, d))
         and learned["n_features_in_"] == D
         and 1 <= int(header["n_neighbors"]) <= n
         and 0 <= int(header["n_further"]) < 2**15

@@ -6,11 +6,17 @@ import math
 import warnings
 from typing import Final, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from localmap import kernels
 from localmap.neighbors import KNNGraph
 
 # More pairs than any machine holds: where a ratio is beyond all reason.
 MOST: Final = 2**31
+
+# Smallest scale of a row in near pairs, in units of the preprocessed data.
+SCALE_FLOOR: Final = 1e-10
 
 # Neighbours searched beyond n_neighbors, to choose from by scaled distance.
 EXTRA_CANDIDATES: Final = 50
@@ -66,6 +72,18 @@ def pair_counts(
     return counts
 
 
+def scales(distances: kernels.Floats) -> NDArray[np.float64]:
+    """Mean distance of each row to its 4th to 6th neighbour (PaCMAP, section 4).
+
+    Duplicates have none: the floor is far below the unit to which preprocessing brings
+    all data.
+    """
+    m = distances.shape[1]
+    mean = distances[:, min(3, m - 1) : 6].mean(axis=1, dtype=np.float64)
+    result: NDArray[np.float64] = np.maximum(mean, SCALE_FLOOR)
+    return result
+
+
 def sample_pairs(
     Z: kernels.Floats,
     graph: KNNGraph,
@@ -74,7 +92,13 @@ def sample_pairs(
     n_threads: int = 1,
 ) -> Pairs:
     """Choose the pairs of each point."""
-    near = kernels.near(graph.indices, graph.distances, counts.near, n_threads)
+    near = kernels.near(
+        graph.indices,
+        graph.distances,
+        scales(graph.distances),
+        counts.near,
+        n_threads,
+    )
     return Pairs(
         near=near,
         mid_near=kernels.mid_near(Z, counts.mid_near, key, n_threads),

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from localmap import kernels
+
 Floats: TypeAlias = NDArray[np.float32]
 
 # Metrics that are Euclidean once each row has been centred and / or normalised.
@@ -55,6 +57,13 @@ class Preprocessing:
             centred = self.centred(X[rows])
             Z[rows] = centred if self.components is None else centred @ self.components
         return Z
+
+    def apply_by_row(self, X: NDArray[Any], n_threads: int = 1) -> Floats:
+        """Bring rows there one by one: the same bits whatever batch a row is in."""
+        centred = self.centred(X)
+        if self.components is None:
+            return centred
+        return kernels.project(centred, self.components, n_threads)
 
     def centred(self, block: NDArray[Any]) -> Floats:
         """Normalise, centre and scale rows; no projection."""

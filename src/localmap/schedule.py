@@ -40,7 +40,7 @@ class Phase:
     def weights(self, iteration: int) -> Weights:
         """Weights of an iteration of this phase, counted from 0."""
         start, end = self.mid_near
-        done = iteration / self.n_iters
+        done = iteration / max(1, self.n_iters)
         locality = self.locality if iteration > 0 else 0.0
         return Weights(
             near=self.near,

@@ -1,0 +1,39 @@
+"""The only door to compiled code.
+
+Every index array is checked once before native code sees it, every array gets the
+layout the core expects, and no caller's array is written to unless its name says so.
+The same functions stand in `_reference` in plain NumPy.
+"""
+
+from localmap.kernels.arrays import Floats, Ints, check_finite_map, thread_count
+from localmap.kernels.descent import Descent, FiledPairs, Weights, forces
+from localmap.kernels.maps import project, settle, silhouette
+from localmap.kernels.pairs import further, local_further, mid_near, near
+from localmap.kernels.search import (
+    cell_neighbors,
+    exact_neighbors,
+    make_mutual,
+    neighbors_of,
+)
+
+__all__ = [
+    "Descent",
+    "FiledPairs",
+    "Floats",
+    "Ints",
+    "Weights",
+    "cell_neighbors",
+    "check_finite_map",
+    "exact_neighbors",
+    "forces",
+    "further",
+    "local_further",
+    "make_mutual",
+    "mid_near",
+    "near",
+    "neighbors_of",
+    "project",
+    "settle",
+    "silhouette",
+    "thread_count",
+]

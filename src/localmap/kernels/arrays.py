@@ -1,0 +1,56 @@
+"""Arrays as the core reads them, checked once."""
+
+from __future__ import annotations
+
+import os
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float32]
+Ints: TypeAlias = NDArray[np.int32]
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Turn scikit-learn's ``n_jobs`` into a number of threads."""
+    if n_jobs is None:
+        return 1
+    if n_jobs > 0:
+        return n_jobs
+    available = (
+        len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else (os.cpu_count() or 1)
+    )
+    return max(1, available + 1 + n_jobs)
+
+
+def checked(pairs: Ints, n: int, rows: int | None = None) -> Ints:
+    """Return partners as the core reads them; refuse what would read out of bounds."""
+    pairs = np.ascontiguousarray(pairs, dtype=np.int32)
+    rows = n if rows is None else rows
+    if pairs.ndim != 2 or pairs.shape[0] != rows:
+        msg = f"pairs must have one row for each of {rows} points; got {pairs.shape}."
+        raise ValueError(msg)
+    if pairs.size and (pairs.min() < 0 or pairs.max() >= n):
+        msg = (
+            f"pairs must name rows from 0 to {n - 1}; got {pairs.min()}..{pairs.max()}."
+        )
+        raise ValueError(msg)
+    return pairs
+
+
+def contiguous(X: Floats) -> Floats:
+    """Return float32 numbers row by row."""
+    return np.ascontiguousarray(X, dtype=np.float32)
+
+
+def check_finite_map(Y: Floats) -> None:
+    """Refuse a map that has left the numbers."""
+    if not np.isfinite(Y).all():
+        msg = (
+            "The layout diverged: some coordinates are no longer finite. "
+            "Use a smaller learning_rate, or an init of smaller numbers."
+        )
+        raise ValueError(msg)

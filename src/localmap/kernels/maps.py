@@ -1,0 +1,75 @@
+"""What is done with finished maps."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localmap import _core
+from localmap.kernels.arrays import Floats, Ints, checked, contiguous
+from localmap.kernels.descent import BETA1, BETA2, Weights
+
+
+def project(rows: Floats, components: Floats, n_threads: int = 1) -> Floats:
+    """``rows @ components``, each row by itself: the same bits in any batch."""
+    if rows.shape[1] != components.shape[0]:
+        msg = f"cannot project {rows.shape} by {components.shape}."
+        raise ValueError(msg)
+    out = np.empty((len(rows), components.shape[1]), dtype=np.float32)
+    _core.project(contiguous(rows), contiguous(components), out, n_threads)
+    return out
+
+
+def settle(
+    Y: Floats,
+    near: Ints,
+    start: Floats,
+    weights: Weights,
+    *,
+    reach: float,
+    learning_rate: float,
+    n_iters: int,
+    redraw_every: int,
+    slots: int,
+    key: int,
+    n_threads: int = 1,
+) -> Floats:
+    """Move new points among those of a finished map, which stay.
+
+    Each starts at its row of `start`, is pulled by the points that `near` names and
+    pushed by `slots` points within `reach`, drawn anew every few iterations.
+    """
+    out = np.array(start, dtype=np.float32, order="C")
+    if out.shape != (len(near), Y.shape[1]):
+        msg = f"start has shape {out.shape} for {len(near)} points in {Y.shape[1]}-D."
+        raise ValueError(msg)
+    _core.settle(
+        contiguous(Y),
+        checked(near, len(Y), len(near)),
+        np.array(weights, dtype=np.float32),
+        reach,
+        learning_rate,
+        BETA1,
+        BETA2,
+        n_iters,
+        redraw_every,
+        slots,
+        key,
+        out,
+        n_threads,
+    )
+    return out
+
+
+def silhouette(
+    Y: Floats, labels: NDArray[np.int64], n_threads: int = 1
+) -> NDArray[np.float64]:
+    """Silhouette of each point; `labels` are 0 .. number of labels - 1, none empty."""
+    order = np.argsort(labels, kind="stable")
+    axes = np.ascontiguousarray(Y[order].T, dtype=np.float32)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(labels))]).astype(np.int64)
+    by_place = np.empty(len(order), dtype=np.float64)
+    _core.silhouette(axes, starts, by_place, n_threads)
+    values = np.empty_like(by_place)
+    values[order] = by_place
+    return values

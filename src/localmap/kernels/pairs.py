@@ -1,0 +1,80 @@
+"""Near, mid-near and further pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localmap import _core
+from localmap.kernels.arrays import Floats, Ints, check_finite_map, checked, contiguous
+
+
+def near(
+    indices: Ints,
+    distances: Floats,
+    scales: NDArray[np.float64],
+    n_neighbors: int,
+    n_threads: int = 1,
+) -> Ints:
+    """Of the nearest rows, those with the smallest scaled distance."""
+    n, m = indices.shape
+    if distances.shape != (n, m) or scales.shape != (n,) or not 1 <= n_neighbors <= m:
+        msg = (
+            f"n_neighbors={n_neighbors} near pairs need as many neighbours, their "
+            f"distances and a scale for each row; got shapes {indices.shape}, "
+            f"{distances.shape} and {scales.shape}."
+        )
+        raise ValueError(msg)
+    out = np.empty((n, n_neighbors), dtype=np.int32)
+    _core.near(checked(indices, n), contiguous(distances), scales, out, n_threads)
+    return out
+
+
+def mid_near(Z: Floats, slots: int, key: int, n_threads: int = 1) -> Ints:
+    """For each point and slot: of six random others, the second closest."""
+    n = Z.shape[0]
+    if slots > max(0, n - 2):
+        msg = f"{slots} mid-near pairs need more than {n} points."
+        raise ValueError(msg)
+    out = np.empty((n, slots), dtype=np.int32)
+    _core.mid_near(contiguous(Z), key, out, n_threads)
+    return out
+
+
+def further(near: Ints, slots: int, key: int, n_threads: int = 1) -> Ints:
+    """Distinct random points that are not near pairs."""
+    n, k = near.shape
+    if slots > n - 1 - k:
+        msg = f"{slots} further and {k} near pairs need more than {n} points."
+        raise ValueError(msg)
+    out = np.empty((n, slots), dtype=np.int32)
+    _core.further(checked(near, n), key, out, n_threads)
+    return out
+
+
+def local_further(
+    Y: Floats,
+    near: Ints,
+    further: Ints,
+    reach: float,
+    locality: float,
+    key: int,
+    iteration: int,
+    n_threads: int = 1,
+) -> None:
+    """Redraw the local share of `further`, in place, within `reach` in the map."""
+    n = Y.shape[0]
+    check_finite_map(Y)
+    if checked(further, n) is not further:
+        msg = "further pairs are redrawn in place: they must be contiguous int32."
+        raise ValueError(msg)
+    _core.local_further(
+        contiguous(Y),
+        checked(near, n),
+        reach,
+        locality,
+        key,
+        iteration,
+        further,
+        n_threads,
+    )

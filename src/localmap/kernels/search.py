@@ -1,0 +1,92 @@
+"""Nearest rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from localmap import _core
+from localmap.kernels.arrays import Floats, Ints, checked, contiguous
+
+
+def exact_neighbors(
+    Z: Floats, k: int, n_threads: int = 1, queries: Ints | None = None
+) -> tuple[Ints, Floats]:
+    """Find the k nearest other rows of each row, or of the rows named by `queries`.
+
+    Sorted by distance, then by index.
+    """
+    n = Z.shape[0]
+    _check_k(k, n)
+    if queries is None:
+        queries = np.arange(n, dtype=np.int32)
+    indices, distances = _graph(len(queries), k)
+    rows = checked(queries[:, None], n, len(queries)).ravel()
+    _core.exact_neighbors(contiguous(Z), rows, indices, distances, n_threads)
+    return indices, distances
+
+
+def neighbors_of(
+    Z: Floats, queries: Floats, k: int, n_threads: int = 1
+) -> tuple[Ints, Floats]:
+    """Find the k nearest rows of Z for each of other rows `queries`."""
+    if not 1 <= k <= len(Z) or queries.shape[1] != Z.shape[1]:
+        msg = f"{k} neighbours of shape {queries.shape} among {Z.shape}: impossible."
+        raise ValueError(msg)
+    indices, distances = _graph(len(queries), k)
+    _core.neighbors_of(
+        contiguous(Z), contiguous(queries), indices, distances, n_threads
+    )
+    return indices, distances
+
+
+def cell_neighbors(
+    Z: Floats,
+    k: int,
+    cells: int,
+    sample: Ints,
+    truth: Ints,
+    recall: float,
+    n_threads: int = 1,
+) -> tuple[Ints, Floats, int]:
+    """Find about the k nearest other rows of each row by searching in cells.
+
+    As many cells are searched as hold the share `recall` of the true neighbours
+    `truth` of the rows `sample`; their number is returned last. Rows whose cells hold
+    fewer than k others have -1 and an infinite distance at the end.
+    """
+    n = Z.shape[0]
+    _check_k(k, n)
+    indices, distances = _graph(n, k)
+    probes = _core.cell_neighbors(
+        contiguous(Z),
+        min(cells, n),
+        checked(sample[:, None], n, len(sample)).ravel(),
+        checked(truth, n, len(sample)),
+        recall,
+        indices,
+        distances,
+        n_threads,
+    )
+    return indices, distances, probes
+
+
+def make_mutual(indices: Ints, distances: Floats, n_threads: int = 1) -> None:
+    """Let rows into the lists of those that they found; changes both arrays.
+
+    Where i lists j and is nearer to j than the last in j's list, j lists i as well.
+    """
+    n, k = indices.shape
+    if distances.shape != (n, k) or indices.max() >= n:
+        msg = f"lists of rows below {n} and their distances must have one shape."
+        raise ValueError(msg)
+    _core.make_mutual(indices, distances, n_threads)
+
+
+def _check_k(k: int, n: int) -> None:
+    if not 1 <= k <= n - 1:
+        msg = f"k must be from 1 to {n - 1} for {n} rows; got {k}."
+        raise ValueError(msg)
+
+
+def _graph(n: int, k: int) -> tuple[Ints, Floats]:
+    return np.empty((n, k), dtype=np.int32), np.empty((n, k), dtype=np.float32)

@@ -1,0 +1,168 @@
+"""Saved models: whole, sound, or refused."""
+
+import json
+import pickle
+import struct
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import localmap
+from localmap import LocalMAP, PaCMAP, model_file
+
+FAST = {"n_iters": (10, 10, 20), "random_state": 3}
+
+
+def blobs(n=200, d=6, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)) + 5 * rng.integers(0, 3, (n, 1))
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "m.localmap"
+    model = LocalMAP(**FAST).fit(blobs())
+    model.save(path)
+    return model, path
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LocalMAP(**FAST),
+        PaCMAP(**FAST, metric="cosine"),
+        LocalMAP(**FAST, n_components=3, locality=0.5, pca_components=4),
+        LocalMAP(**FAST, init=np.zeros((200, 2)) + np.arange(200)[:, None] / 100),
+    ],
+    ids=["plain", "pacmap", "dial", "start"],
+)
+def test_a_model_comes_back(model, tmp_path):
+    X = pd.DataFrame(blobs(), columns=list("abcdef"))
+    model.fit(X)
+    model.save(tmp_path / "m.localmap")
+    back = localmap.load(tmp_path / "m.localmap")
+    assert type(back) is type(model)
+    np.testing.assert_array_equal(back.embedding_, model.embedding_)
+    new = pd.DataFrame(blobs(seed=1), columns=list("abcdef"))
+    for a, b in zip(
+        back.transform(new, return_distance=True),
+        model.transform(new, return_distance=True),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(a, b)
+    for name, value in model.get_params().items():
+        np.testing.assert_array_equal(back.get_params()[name], value)
+    learned = [name for name in vars(model) if name.endswith("_")]
+    assert {"embedding_", "feature_names_in_", "n_iter_"} <= set(learned)
+    for name in learned:
+        np.testing.assert_array_equal(getattr(back, name), getattr(model, name))
+    assert list(back.get_feature_names_out()) == list(model.get_feature_names_out())
+    np.testing.assert_array_equal(back.fit(X).embedding_, model.embedding_)
+
+
+def test_pickle_too(saved):
+    model, _ = saved
+    back = pickle.loads(pickle.dumps(model))  # noqa: S301
+    new = blobs(seed=2)
+    np.testing.assert_array_equal(back.transform(new), model.transform(new))
+
+
+def test_every_cut_is_refused(saved, tmp_path):
+    _, path = saved
+    whole = path.read_bytes()
+    cut = tmp_path / "cut.localmap"
+    for size in [*range(0, 200, 7), *range(200, len(whole), 997), len(whole) - 1]:
+        cut.write_bytes(whole[:size])
+        with pytest.raises(ValueError, match=r"cut\.localmap cannot be read as a model"):
+            localmap.load(cut)
+
+
+def test_changed_bytes_are_refused_or_change_nothing(saved, tmp_path):
+    model, path = saved
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    file = tmp_path / "flipped.localmap"
+    new = blobs(seed=1)
+    expected = model.transform(new)
+    refused = 0
+    for _ in range(150):
+        bad = bytearray(whole)
+        place = rng.integers(0, len(bad) if rng.random() < 0.5 else 1500)
+        bad[place] ^= 1 << int(rng.integers(0, 8))
+        file.write_bytes(bad)
+        try:
+            back = localmap.load(file)
+        except ValueError as error:
+            assert "cannot be read as a model" in str(error)  # noqa: PT017
+            refused += 1
+        else:
+            np.testing.assert_array_equal(back.transform(new), expected)
+    assert refused > 140
+
+
+def forged(path, out, change):
+    """The same file with another header and a right checksum."""
+    data = path.read_bytes()
+    (length,) = struct.unpack("<Q", data[8:16])
+    header = json.loads(data[16 : 16 + length])
+    start = model_file._padded(20 + length)
+    change(header)
+    text = json.dumps(header).encode()
+    head = data[:8] + struct.pack("<Q", len(text)) + text
+    head += struct.pack("<I", model_file.zlib.crc32(text))
+    out.write_bytes(head.ljust(model_file._padded(len(head)), b"\0") + data[start:])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda h: h.update(version=2), "has version 2, this localmap reads version 1"),
+        (lambda h: h.update(kind="os.system"), "holds a 'os.system'"),
+        (lambda h: h["params"].update(n_neighbors=-3), "settings make no sense"),
+        (lambda h: h["params"].update(surprise=1), "settings make no sense"),
+        (lambda h: h["arrays"]["Y"].update(shape=[100, 4]), "do not fit together"),
+        (lambda h: h["arrays"]["Y"].update(shape=[200, -2]), "Y has shape"),
+        (lambda h: h["arrays"]["Z"].update(offset=-64), "Z is cut off"),
+        (lambda h: h["arrays"]["Z"].update(shape=[2**40, 6]), "Z is cut off"),
+        (lambda h: h["arrays"].pop("scales"), "holds no scales"),
+        (lambda h: h["learned"].update(n_iter_="many"), "n_iter_ is 'many'"),
+        (lambda h: h.update(n_neighbors=10**6), "do not fit together"),
+        (lambda h: h.pop("key"), "settings make no sense"),
+    ],
+)
+def test_forged_headers_are_refused(saved, tmp_path, change, message):
+    _, path = saved
+    out = tmp_path / "forged.localmap"
+    forged(path, out, change)
+    with pytest.raises(ValueError, match=message):
+        localmap.load(out)
+
+
+def test_other_files_are_refused(tmp_path):
+    other = tmp_path / "other.npz"
+    np.savez(other, a=np.ones(3))
+    with pytest.raises(ValueError, match=r"Was it written by model\.save"):
+        localmap.load(other)
+    with pytest.raises(FileNotFoundError):
+        localmap.load(tmp_path / "missing.localmap")
+
+
+def test_a_failed_save_leaves_the_old_file(saved, tmp_path, monkeypatch):
+    model, path = saved
+    target = tmp_path / "m.localmap"
+    target.write_bytes(path.read_bytes())
+
+    def full(*_args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(model_file, "_write", full)
+    with pytest.raises(OSError, match="No space"):
+        model.save(target)
+    assert target.read_bytes() == path.read_bytes()
+    assert [p.name for p in tmp_path.iterdir()] == ["m.localmap"]
+
+
+def test_only_fitted_models_are_saved(tmp_path):
+    with pytest.raises(ValueError, match="not fitted"):
+        LocalMAP().save(tmp_path / "m.localmap")

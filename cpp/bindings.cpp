@@ -34,19 +34,27 @@ bool signalled() {
 }
 
 // All pairs of one kind, filed by tile.
-struct Filed {
-    Vector<const std::int64_t> starts;
+class Filed {
+public:
+    Vector<const std::int64_t> starts, middles;
     Matrix<const std::uint32_t> codes;
 
-    PairRun run(std::int64_t tile) const {
-        const std::int64_t begin = starts.data()[tile];
-        return {reinterpret_cast<const PairCode*>(codes.data()) + begin,
-                starts.data()[tile + 1] - begin};
+    PairRun sure(std::int64_t tile) const {
+        return run(starts.data()[tile], middles.data()[tile]);
+    }
+    PairRun rest(std::int64_t tile) const {
+        return run(middles.data()[tile], starts.data()[tile + 1]);
+    }
+
+private:
+    PairRun run(std::int64_t begin, std::int64_t end) const {
+        return {reinterpret_cast<const PairCode*>(codes.data()) + begin, end - begin};
     }
 };
 
 Filed filed(nb::handle pairs) {
     return {nb::cast<Vector<const std::int64_t>>(pairs.attr("starts")),
+            nb::cast<Vector<const std::int64_t>>(pairs.attr("middles")),
             nb::cast<Matrix<const std::uint32_t>>(pairs.attr("codes"))};
 }
 
@@ -70,7 +78,8 @@ double pull_map(const Matrix<float>& Y, const Filed kinds[3], const Vector<const
     };
     auto pairs = [&](std::int64_t a, std::int64_t b) {
         const std::int64_t tile = a * blocks + b;
-        return TilePairs{kinds[0].run(tile), kinds[1].run(tile), kinds[2].run(tile)};
+        return TilePairs{kinds[0].sure(tile), kinds[0].rest(tile), kinds[1].rest(tile),
+                         kinds[2].rest(tile)};
     };
     run_tiles(
         blocks, threads, signalled,
@@ -107,19 +116,32 @@ NB_MODULE(_core, module) {
 
     module.def(
         "file_pairs",
-        [](Matrix<std::uint32_t> pairs, Vector<std::int64_t> starts, int threads) {
+        [](Matrix<std::uint32_t> pairs, Vector<const std::uint8_t> sure,
+           Vector<std::int64_t> starts, Vector<std::int64_t> middles, int threads) {
             file_pairs(pairs.data(), static_cast<std::int64_t>(pairs.shape(0)),
-                       static_cast<std::int64_t>(pairs.shape(1)), starts.data(), threads,
-                       signalled);
+                       static_cast<std::int64_t>(pairs.shape(1)), sure.data(),
+                       starts.data(), middles.data(), threads, signalled);
         },
         Release());
 
     module.def(
         "unfile_pairs",
-        [](Matrix<std::uint32_t> pairs, Vector<const std::int64_t> starts, int threads) {
+        [](Matrix<std::uint32_t> pairs, Vector<const std::int64_t> starts,
+           Vector<const std::int64_t> middles, int threads) {
             unfile_pairs(pairs.data(), static_cast<std::int64_t>(pairs.shape(0)),
-                         static_cast<std::int64_t>(pairs.shape(1)), starts.data(), threads,
-                         signalled);
+                         static_cast<std::int64_t>(pairs.shape(1)), starts.data(),
+                         middles.data(), threads, signalled);
+        },
+        Release());
+
+    module.def(
+        "shared_neighbors",
+        [](Matrix<const std::int32_t> indices, std::int64_t among,
+           Matrix<const std::int32_t> near, Matrix<std::uint8_t> out, int threads) {
+            shared_neighbors(indices.data(), static_cast<std::int64_t>(indices.shape(0)),
+                             static_cast<std::int64_t>(indices.shape(1)), among,
+                             near.data(), static_cast<std::int64_t>(near.shape(1)),
+                             out.data(), threads, signalled);
         },
         Release());
 

@@ -15,9 +15,10 @@ struct PairRun {
     int64_t count;
 };
 
-// The pairs of each kind from one block to another.
+// The pairs of each kind from one block to another. Sure pairs are near pairs that keep
+// PaCMAP's force, however long they become.
 struct TilePairs {
-    PairRun near, mid_near, further;
+    PairRun sure, near, mid_near, further;
 };
 
 // A block's positions and the forces gathered on its points.

@@ -46,6 +46,25 @@ private:
 
 constexpr std::int64_t kRowGrain = 256;
 
+// How many of their `among` nearest rows two near partners have in common.
+inline void shared_neighbors(const std::int32_t* indices, std::int64_t n, std::int64_t m,
+                             std::int64_t among, const std::int32_t* near, std::int64_t k,
+                             std::uint8_t* out, int threads, Poll poll) {
+    parallel_for(n, kRowGrain, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
+        Excluded mine(among);
+        for (std::int64_t i = begin; i < end; ++i) {
+            mine.clear();
+            for (std::int64_t s = 0; s < among; ++s) mine.insert(indices[i * m + s]);
+            for (std::int64_t s = 0; s < k; ++s) {
+                const std::int32_t* theirs = indices + near[i * k + s] * m;
+                int count = 0;
+                for (std::int64_t t = 0; t < among; ++t) count += mine.contains(theirs[t]);
+                out[i * k + s] = static_cast<std::uint8_t>(count);
+            }
+        }
+    });
+}
+
 // Of each row's `m` nearest rows keep the k with the smallest d_ij^2 / (s_i s_j);
 // equal ones stay in their order.
 inline void near(const std::int32_t* indices, const float* distances, const double* scales,

@@ -41,7 +41,8 @@ public:
         std::vector<float> m(forces_.size(), 0.0f), v(forces_.size(), 0.0f);
         for (std::int64_t i = 0; i < how_.iterations; ++i) {
             if (i % how_.redraw_every == 0) draw(y, std::uint64_t(i));
-            const TilePairs pairs = {{codes_.data(), near_},
+            const TilePairs pairs = {{codes_.data(), 0},
+                                     {codes_.data(), near_},
                                      {codes_.data(), 0},
                                      {codes_.data() + near_, found_}};
             rows().pull({y, forces_.data()}, {partners_.data(), pushed_.data()}, dim_,

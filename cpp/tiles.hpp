@@ -41,9 +41,11 @@ inline std::int64_t block_count(std::int64_t n) {
 static_assert(sizeof(PairCode) == sizeof(std::int32_t));
 
 // File n x k partners by tile, in place. `starts` has blocks^2 + 1 places: the pairs of
-// block a with block b are codes[starts[a * blocks + b]] up to the next start.
+// block a with block b are codes[starts[a * blocks + b]] up to the next start. The first
+// sure[i] partners of each row come first in their tile, up to middles[a * blocks + b].
 inline void file_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
-                       std::int64_t* starts, int threads, Poll poll) {
+                       const std::uint8_t* sure, std::int64_t* starts,
+                       std::int64_t* middles, int threads, Poll poll) {
     const std::int64_t rows = block_rows(n), blocks = block_count(n);
     const int bits = block_bits(n);
     starts[blocks * blocks] = n * k;
@@ -52,12 +54,20 @@ inline void file_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
         const std::int64_t begin = a * rows, size = std::min(rows, n - begin);
         std::vector<std::uint32_t>& partners = copies[static_cast<std::size_t>(worker)];
         partners.assign(pairs + begin * k, pairs + (begin + size) * k);
-        std::vector<std::int64_t> next(static_cast<std::size_t>(blocks), 0);
-        for (const std::uint32_t j : partners) ++next[j >> bits];
+        // For each block the place of its next sure pair and of its next other one.
+        std::vector<std::int64_t> next(static_cast<std::size_t>(2 * blocks), 0);
+        const auto part = [&](std::int64_t i, std::int64_t s) {
+            const std::uint32_t block =
+                partners[static_cast<std::size_t>(i * k + s)] >> bits;
+            return static_cast<std::size_t>(2 * block + (s < sure[begin + i] ? 0 : 1));
+        };
+        for (std::int64_t i = 0; i < size; ++i)
+            for (std::int64_t s = 0; s < k; ++s) ++next[part(i, s)];
         std::int64_t total = begin * k;
-        for (std::int64_t b = 0; b < blocks; ++b) {
-            const std::int64_t count = next[static_cast<std::size_t>(b)];
-            starts[a * blocks + b] = next[static_cast<std::size_t>(b)] = total;
+        for (std::size_t p = 0; p < next.size(); ++p) {
+            const std::int64_t count = next[p];
+            auto* const place = p % 2 == 0 ? starts : middles;
+            place[a * blocks + static_cast<std::int64_t>(p / 2)] = next[p] = total;
             total += count;
         }
         // Slot by slot: neighbouring codes then move different points, and no sum
@@ -68,14 +78,16 @@ inline void file_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
                 const PairCode code = {
                     static_cast<std::uint16_t>(i),
                     static_cast<std::uint16_t>(j & static_cast<std::uint32_t>(rows - 1))};
-                std::memcpy(pairs + next[j >> bits]++, &code, sizeof code);
+                std::memcpy(pairs + next[part(i, s)]++, &code, sizeof code);
             }
     });
 }
 
-// The way back, in place: a row's partners come in the order of their blocks.
+// The way back, in place: a row's partners come in the order of their blocks, sure ones
+// first.
 inline void unfile_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
-                         const std::int64_t* starts, int threads, Poll poll) {
+                         const std::int64_t* starts, const std::int64_t* middles,
+                         int threads, Poll poll) {
     const std::int64_t rows = block_rows(n), blocks = block_count(n);
     std::vector<std::vector<std::uint32_t>> copies(static_cast<std::size_t>(threads));
     parallel_for(blocks, 1, threads, poll, [&](std::int64_t a, std::int64_t, int worker) {
@@ -83,13 +95,18 @@ inline void unfile_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
         std::vector<std::uint32_t>& partners = copies[static_cast<std::size_t>(worker)];
         partners.resize(static_cast<std::size_t>(size * k));
         std::vector<std::int32_t> found(static_cast<std::size_t>(size), 0);
-        for (std::int64_t b = 0; b < blocks; ++b)
-            for (std::int64_t c = starts[a * blocks + b]; c < starts[a * blocks + b + 1]; ++c) {
+        const auto back = [&](std::int64_t b, std::int64_t from, std::int64_t to) {
+            for (std::int64_t c = from; c < to; ++c) {
                 PairCode code;
                 std::memcpy(&code, pairs + c, sizeof code);
                 partners[static_cast<std::size_t>(code.i * k + found[code.i]++)] =
                     static_cast<std::uint32_t>(b * rows + code.j);
             }
+        };
+        const std::int64_t tile = a * blocks;
+        for (std::int64_t b = 0; b < blocks; ++b) back(b, starts[tile + b], middles[tile + b]);
+        for (std::int64_t b = 0; b < blocks; ++b)
+            back(b, middles[tile + b], starts[tile + b + 1]);
         std::copy(partners.begin(), partners.end(), pairs + begin * k);
     });
 }

@@ -7,15 +7,31 @@ class _Filed(Protocol):
     @property
     def starts(self) -> NDArray[np.int64]: ...
     @property
+    def middles(self) -> NDArray[np.int64]: ...
+    @property
     def codes(self) -> NDArray[np.uint32]: ...
 
 def instruction_set() -> str: ...
 def block_rows(n: int) -> int: ...
 def file_pairs(
-    pairs: NDArray[np.uint32], starts: NDArray[np.int64], threads: int
+    pairs: NDArray[np.uint32],
+    sure: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    middles: NDArray[np.int64],
+    threads: int,
 ) -> None: ...
 def unfile_pairs(
-    pairs: NDArray[np.uint32], starts: NDArray[np.int64], threads: int
+    pairs: NDArray[np.uint32],
+    starts: NDArray[np.int64],
+    middles: NDArray[np.int64],
+    threads: int,
+) -> None: ...
+def shared_neighbors(
+    indices: NDArray[np.int32],
+    among: int,
+    near: NDArray[np.int32],
+    out: NDArray[np.uint8],
+    threads: int,
 ) -> None: ...
 def forces(
     Y: NDArray[np.float32],

@@ -57,14 +57,18 @@ def forces(
     mid_near: Ints,
     further: Ints,
     weights: tuple[float, float, float, float, float],
+    sure: NDArray[np.uint8] | None = None,
 ) -> tuple[Array, float]:
     """Gradient of the layout and PaCMAP's loss, pair by pair.
 
     ``weights`` are near, mid_near, further, near_plain and near_local. LocalMAP's
     factor ``near_local / sqrt(t)`` weighs PaCMAP's near force. It is deliberately not
     part of a loss that is differentiated: the derivative of the loss printed in the
-    paper repels for t > 10 and destroys the map.
+    paper repels for t > 10 and destroys the map. The first ``sure[i]`` near pairs of
+    point i keep PaCMAP's force.
     """
+    if sure is None:
+        sure = np.zeros(len(Y), dtype=np.uint8)
     w_near, w_mid_near, w_further, plain, local = weights
     gradient = np.zeros(Y.shape)
     loss = 0.0
@@ -74,7 +78,9 @@ def forces(
         away = Y[i].astype(np.float64) - Y[j]
         t = (away**2).sum(axis=1) + 1.0
         if kind == "near":
-            force = w_near * 20.0 / (10.0 + t) ** 2 * (plain + local / np.sqrt(t))
+            is_sure = (np.arange(pairs.shape[1]) < sure[:, None]).ravel()
+            factor = np.where(is_sure, 1.0, plain + local / np.sqrt(t))
+            force = w_near * 20.0 / (10.0 + t) ** 2 * factor
             loss += w_near * (t / (10.0 + t)).sum()
         elif kind == "mid-near":
             force = w_mid_near * 20000.0 / (10000.0 + t) ** 2

@@ -25,6 +25,7 @@ from localmap.pairs import (
 from localmap.parameters import Parameters
 from localmap.place import FittedMap
 from localmap.preprocess import preprocess
+from localmap.proximal import measured_reach, sure_first
 from localmap.schedule import schedule
 
 
@@ -63,6 +64,11 @@ def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
         )
     pairs = sample_pairs(Z, graph, counts, key, n_threads)
     row_scales = scales(graph.distances)
+    sure = None
+    if params.proximal_distance == "auto":
+        near, sure = sure_first(graph.indices, pairs.near, n_threads)
+        pairs = pairs._replace(near=near)
+        del near
     del graph
     watch.lap("pairs")
     descent = kernels.Descent(
@@ -70,6 +76,7 @@ def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
         *pairs,
         params.learning_rate,
         n_threads,
+        sure=sure,
         ordered=0 < params.locality < 1,
     )
     del pairs
@@ -83,6 +90,9 @@ def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
         verbose=params.verbose,
     )
     watch.lap("optimize")
+    reach = params.proximal_distance
+    if reach == "auto":
+        reach = measured_reach(descent.Y, key)
     fitted = FittedMap(
         preprocessing,
         Z,
@@ -91,7 +101,7 @@ def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
         n_neighbors=counts.near,
         n_further=counts.further,
         weights=phases[-1].weights(1),
-        reach=params.proximal_distance if params.locality else None,
+        reach=reach if params.locality else None,
         learning_rate=params.learning_rate,
         key=key,
     )

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from localmap.model_file import read_model
 from localmap.pacmap import PaCMAP
 from localmap.parameters import Parameters
+from localmap.place import FittedMap
+from localmap.proximal import measured_reach
 
 
 class LocalMAP(PaCMAP):
@@ -118,7 +120,7 @@ default="pca"
         mid_near_ratio: float = 0.5,
         further_ratio: float = 2.0,
         metric: str = "euclidean",
-        proximal_distance: float = 10.0,
+        proximal_distance: float | Literal["auto"] = 10.0,
         near_strength: float | None = None,
         locality: float = 1.0,
         init: str | ArrayLike = "pca",
@@ -149,8 +151,11 @@ default="pca"
         self.near_strength = near_strength
         self.locality = locality
 
-    def _learned(self, params: Parameters) -> None:
-        self.proximal_distance_ = float(params.proximal_distance)
+    def _learned(self, params: Parameters, fitted: FittedMap) -> None:
+        reach = params.proximal_distance
+        if reach == "auto":
+            reach = measured_reach(fitted.Y, fitted.key)
+        self.proximal_distance_ = float(reach)
         self.near_strength_ = float(params.strength)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from tqdm.auto import tqdm
 
 from localmap import kernels
+from localmap.proximal import measured_reach
 from localmap.schedule import Phase, steps
 
 Callback: TypeAlias = Callable[[int, kernels.Floats, float], object]
@@ -20,7 +21,7 @@ def optimize(
     descent: kernels.Descent,
     phases: tuple[Phase, ...],
     *,
-    proximal_distance: float,
+    proximal_distance: float | Literal["auto"],
     key: int,
     callback: Callback | None = None,
     verbose: bool = False,
@@ -38,9 +39,10 @@ def optimize(
                 descent.forget_mid_near()
             loss = descent.step(step.weights, with_loss=show or callback is not None)
             if step.redraw:
-                descent.redraw(
-                    proximal_distance, step.phase.locality, key, step.iteration
-                )
+                reach = proximal_distance
+                if reach == "auto":
+                    reach = measured_reach(descent.Y, key)
+                descent.redraw(reach, step.phase.locality, key, step.iteration)
             done += 1
             if show:
                 bar.set_description(step.phase.name, refresh=False)

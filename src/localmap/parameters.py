@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from localmap.kernels import thread_count
 from localmap.preprocess import ROW_METRICS
+from localmap.proximal import STRENGTH
 
 # Distances and steps in the map are float32; their squares must be, too.
 FLOAT32_RANGE = (1e-15, 1e15)
@@ -27,7 +28,7 @@ class Parameters:
     mid_near_ratio: float = 0.5
     further_ratio: float = 2.0
     metric: str = "euclidean"
-    proximal_distance: float = 10.0
+    proximal_distance: float | Literal["auto"] = 10.0
     near_strength: float | None = None
     locality: float = 1.0
     init: str | NDArray[Any] = "pca"
@@ -48,7 +49,13 @@ class Parameters:
             _refuse(
                 "metric", self.metric, f"one of {', '.join(map(repr, ROW_METRICS))}"
             )
-        _number("proximal_distance", self.proximal_distance, *FLOAT32_RANGE)
+        if self.proximal_distance != "auto":
+            _number(
+                "proximal_distance",
+                self.proximal_distance,
+                *FLOAT32_RANGE,
+                also='or "auto"',
+            )
         if self.near_strength is not None:
             _number("near_strength", self.near_strength, 0.0, also="or None")
         _number("locality", self.locality, 0.0, 1.0)
@@ -71,10 +78,12 @@ class Parameters:
 
     @property
     def strength(self) -> float:
-        """Strength of the near force: half the proximal distance, as in the paper."""
-        if self.near_strength is None:
-            return self.proximal_distance / 2.0
-        return self.near_strength
+        """Strength of the near force; by default half the distance, as in the paper."""
+        if self.near_strength is not None:
+            return self.near_strength
+        if self.proximal_distance == "auto":
+            return STRENGTH
+        return self.proximal_distance / 2.0
 
     @property
     def n_threads(self) -> int:

@@ -8,7 +8,13 @@ The same functions stand in `_reference` in plain NumPy.
 from localmap.kernels.arrays import Floats, Ints, check_finite_map, thread_count
 from localmap.kernels.descent import Descent, FiledPairs, Weights, forces
 from localmap.kernels.maps import project, settle, silhouette
-from localmap.kernels.pairs import further, local_further, mid_near, near
+from localmap.kernels.pairs import (
+    further,
+    local_further,
+    mid_near,
+    near,
+    shared_neighbors,
+)
 from localmap.kernels.search import (
     cell_neighbors,
     exact_neighbors,
@@ -34,6 +40,7 @@ __all__ = [
     "neighbors_of",
     "project",
     "settle",
+    "shared_neighbors",
     "silhouette",
     "thread_count",
 ]

@@ -6,6 +6,7 @@ import math
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from localmap import _core
 from localmap.kernels.arrays import Floats, Ints, check_finite_map, checked, contiguous
@@ -38,22 +39,32 @@ class FiledPairs:
     Each code holds a pair as two places of 16 bits; `starts` says where the pairs of
     each two blocks begin. The codes take the place of the partner matrix they are
     made from: a pair never takes more than four bytes.
+
+    The first ``sure[i]`` partners of row i are sure: near pairs that keep PaCMAP's
+    force. They stand first in their tile, up to `middles`.
     """
 
-    def __init__(self, pairs: Ints, n_threads: int = 1) -> None:
+    def __init__(
+        self, pairs: Ints, n_threads: int = 1, sure: NDArray[np.uint8] | None = None
+    ) -> None:
         n = len(pairs)
         blocks = -(-n // _core.block_rows(n))
         self.starts = np.empty(blocks**2 + 1, dtype=np.int64)
+        self.middles = np.empty(blocks**2, dtype=np.int64)
         self.codes = checked(pairs, n).view(np.uint32)
+        self.sure = np.zeros(n, dtype=np.uint8) if sure is None else sure
+        if self.sure.shape != (n,) or self.sure.max() > self.codes.shape[1]:
+            msg = f"sure must tell how many of {pairs.shape} partners are sure."
+            raise ValueError(msg)
         self.file(n_threads)
 
     def file(self, n_threads: int = 1) -> None:
         """Put codes in the place of the partners."""
-        _core.file_pairs(self.codes, self.starts, n_threads)
+        _core.file_pairs(self.codes, self.sure, self.starts, self.middles, n_threads)
 
     def unfile(self, n_threads: int = 1) -> Ints:
         """Put the partners back in the place of the codes and return them."""
-        _core.unfile_pairs(self.codes, self.starts, n_threads)
+        _core.unfile_pairs(self.codes, self.starts, self.middles, n_threads)
         return self.codes.view(np.int32)
 
 
@@ -77,6 +88,7 @@ class Descent:
     """A map, its pairs and Adam's memory: what one iteration hands to the next.
 
     The map and the pairs are taken over: their arrays are rewritten.
+    The first ``sure[i]`` near pairs of row i keep PaCMAP's force in every phase.
     Filing forgets which slot a partner stood in. Where `redraw` is to leave some slots
     alone (a locality below one), `ordered` keeps a second copy of the further pairs.
     """
@@ -90,12 +102,13 @@ class Descent:
         learning_rate: float = 1.0,
         n_threads: int = 1,
         *,
+        sure: NDArray[np.uint8] | None = None,
         ordered: bool = False,
     ) -> None:
         self.Y = contiguous(Y)
         # Starting a thread takes as long as moving a few thousand points.
         self._n_threads = min(n_threads, 1 + len(Y) // ROWS_PER_THREAD)
-        self._near = FiledPairs(near, self._n_threads)
+        self._near = FiledPairs(near, self._n_threads, sure)
         self._mid_near = FiledPairs(mid_near, self._n_threads)
         self._ordered = further.copy() if ordered else None
         self._further = FiledPairs(further, self._n_threads)

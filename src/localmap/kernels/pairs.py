@@ -30,6 +30,19 @@ def near(
     return out
 
 
+def shared_neighbors(
+    indices: Ints, among: int, near: Ints, n_threads: int = 1
+) -> NDArray[np.uint8]:
+    """Count the rows that two near partners have in common among their nearest."""
+    n, m = indices.shape
+    if not 1 <= among <= min(m, 255):
+        msg = f"among must be from 1 to {min(m, 255)}; got {among}."
+        raise ValueError(msg)
+    out = np.empty(near.shape, dtype=np.uint8)
+    _core.shared_neighbors(checked(indices, n), among, checked(near, n), out, n_threads)
+    return out
+
+
 def mid_near(Z: Floats, slots: int, key: int, n_threads: int = 1) -> Ints:
     """For each point and slot: of six random others, the second closest."""
     n = Z.shape[0]

@@ -37,8 +37,9 @@ def authors(name, X, seed):
 
 
 def ours(name, X, seed):
-    estimator = {"LocalMAP": LocalMAP, "PaCMAP": PaCMAP}[name]
-    return estimator(random_state=seed).fit_transform(X)
+    if name == "PaCMAP":
+        return PaCMAP(random_state=seed).fit_transform(X)
+    return LocalMAP(proximal_distance=10.0, random_state=seed).fit_transform(X)
 
 
 def main():

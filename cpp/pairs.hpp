@@ -53,6 +53,12 @@ inline void shared_neighbors(const std::int32_t* indices, std::int64_t n, std::i
     parallel_for(n, kRowGrain, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
         Excluded mine(among);
         for (std::int64_t i = begin; i < end; ++i) {
+            if (i + 1 < end)  // the lists of the next row's partners, before their turn
+                for (std::int64_t s = 0; s < k; ++s) {
+                    const std::int32_t* next = indices + near[(i + 1) * k + s] * m;
+                    __builtin_prefetch(next);
+                    __builtin_prefetch(next + among / 2);
+                }
             mine.clear();
             for (std::int64_t s = 0; s < among; ++s) mine.insert(indices[i * m + s]);
             for (std::int64_t s = 0; s < k; ++s) {

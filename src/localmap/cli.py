@@ -220,12 +220,16 @@ def _add_parameters(group: Any) -> None:
     add("mid_near_ratio", "mid-near pairs per near pair", type=float)
     add("further_ratio", "further pairs per near pair", type=float)
     add("metric", "euclidean, cosine or correlation")
-    add("proximal_distance", "reach of local further pairs in the map", type=float)
+    add(
+        "proximal_distance",
+        'reach of local further pairs in the map, or "auto"',
+        type=_number_or("auto", float),
+    )
     add(
         "near_strength",
         "strength of the near force",
         type=float,
-        shown="half the reach",
+        shown="1.79, or half of a reach that is given",
     )
     add("locality", "0 is PaCMAP, 1 is LocalMAP", type=float)
     add("init", "pca, random, or a file with the start", type=_start)

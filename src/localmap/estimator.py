@@ -37,12 +37,14 @@ class LocalMAP(PaCMAP):
     metric : {"euclidean", "cosine", "correlation"}, default="euclidean"
         Distance between rows. Cosine and correlation do not depend on the scale of a
         row.
-    proximal_distance : float, default=10.0
-        Reach of the local further pairs in the map: about the distance between groups
-        that lie side by side. 10 is the paper's value.
+    proximal_distance : float or "auto", default="auto"
+        Reach of the local further pairs in the map. "auto" measures it as the map
+        grows, and lets near pairs that share half of their neighbours keep their pull,
+        so that groups separate and continuous shapes stay whole; see
+        `localmap.proximal` for the rule. 10.0 is the paper's setting.
     near_strength : float or None, default=None
         Strength of the near force in the last phase. None is half of
-        `proximal_distance`, as in the paper.
+        `proximal_distance`, as in the paper, or 1.79 if that is "auto".
     locality : float, default=1.0
         1 is LocalMAP, 0 is PaCMAP. In between, the near force of the last phase is
         ``1 - locality`` parts PaCMAP's and ``locality`` parts LocalMAP's, and the share
@@ -120,7 +122,7 @@ default="pca"
         mid_near_ratio: float = 0.5,
         further_ratio: float = 2.0,
         metric: str = "euclidean",
-        proximal_distance: float | Literal["auto"] = 10.0,
+        proximal_distance: float | Literal["auto"] = "auto",
         near_strength: float | None = None,
         locality: float = 1.0,
         init: str | ArrayLike = "pca",

@@ -28,7 +28,7 @@ class Parameters:
     mid_near_ratio: float = 0.5
     further_ratio: float = 2.0
     metric: str = "euclidean"
-    proximal_distance: float | Literal["auto"] = 10.0
+    proximal_distance: float | Literal["auto"] = "auto"
     near_strength: float | None = None
     locality: float = 1.0
     init: str | NDArray[Any] = "pca"

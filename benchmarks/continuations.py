@@ -23,6 +23,7 @@ from localmap.neighbors import nearest_neighbors
 from localmap.optimize import optimize
 from localmap.pairs import PairCounts, sample_pairs
 from localmap.preprocess import preprocess
+from localmap.proximal import sure_first
 from localmap.schedule import schedule
 
 
@@ -55,19 +56,30 @@ class Problem:
         else:
             X, self.y = load(name)
         Z, _ = preprocess(X)
-        k = min(60, len(Z) - 1)
-        pairs = sample_pairs(
-            Z, nearest_neighbors(Z, k, threads), PairCounts(10, 5, 20), seed, threads
-        )
-        self.near = pairs.near.copy()
+        graph = self.graph(Z, threads)
+        pairs = sample_pairs(Z, graph, PairCounts(10, 5, 20), seed, threads)
+        near, self.sure = sure_first(graph.indices, pairs.near, threads)
+        self.near = near.copy()
         self.seed = seed
         start = initialize(Z, "pca", 2, seed)
-        self.descent = kernels.Descent(start, *pairs, 1.0, threads)
+        pairs = pairs._replace(near=near)
+        self.descent = kernels.Descent(start, *pairs, 1.0, threads, sure=self.sure)
         phases = schedule((100, 100, 250), 0.0, 0.0)[:2]
         optimize(self.descent, phases, proximal_distance=1.0, key=seed)
 
-    def continued(self):
-        return copy.deepcopy(self.descent)
+    @staticmethod
+    def graph(Z, threads=2):
+        return nearest_neighbors(Z, min(60, len(Z) - 1), threads)
+
+    def continued(self, *, sure=False):
+        """A copy to continue; without sure pairs unless asked for."""
+        descent = copy.deepcopy(self.descent)
+        if not sure:
+            filed = descent._near  # noqa: SLF001
+            filed.unfile()
+            filed.sure = np.zeros_like(self.sure)
+            filed.file()
+        return descent
 
 
 def constant(reach, strength):

@@ -71,7 +71,8 @@ def test_locality_moves_smoothly_from_pacmap_to_localmap(digits):
     pairs = sample_pairs(Z, nearest_neighbors(Z, 60), PairCounts(10, 5, 20), 0)
 
     def near_length(locality):
-        Y = LocalMAP(locality=locality, random_state=0).fit_transform(digits[0])
+        model = LocalMAP(proximal_distance=10.0, locality=locality, random_state=0)
+        Y = model.fit_transform(digits[0])
         return np.linalg.norm(Y[:, None] - Y[pairs.near], axis=2).mean()
 
     lengths = np.array([near_length(x) for x in (0, 0.2, 0.4, 0.6, 0.8, 1)])

@@ -336,3 +336,38 @@ def test_ctrl_c_ends_the_command_with_nothing_half_written(tmp_path):
 def test_no_command_prints_help(capsys):
     assert run() == 0
     assert "demo" in capsys.readouterr().out
+
+
+def test_save_transform_and_score(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 150)
+    X = 6 * np.eye(3)[labels] + rng.normal(size=(150, 3))
+    frame = pd.DataFrame(X, columns=list("abc")).assign(kind=[f"k{x}" for x in labels])
+    frame[:120].to_csv(tmp_path / "old.csv", index=False)
+    frame[120:].to_csv(tmp_path / "new.csv", index=False)
+    model = str(tmp_path / "m.localmap")
+    old, new = str(tmp_path / "old.csv"), str(tmp_path / "new.csv")
+    out = str(tmp_path / "map.csv")
+    fit = ["embed", old, "-o", out, "--labels", "kind", "--save-model", model]
+    assert cli.main([*fit, "--quiet"]) == 0
+    placed = str(tmp_path / "placed.csv")
+    assert cli.main(["transform", model, new, "-o", placed, "--labels", "kind"]) == 0
+    assert "Placed 30 rows" in capsys.readouterr().out
+    found = pd.read_csv(placed)
+    assert list(found.columns) == ["kind", "distance", "localmap_1", "localmap_2"]
+    strange = frame[120:].assign(a=1e6)
+    strange.to_csv(new, index=False)
+    assert cli.main(["transform", model, new, "-o", placed, "--labels", "kind"]) == 0
+    assert "30 of them are more than 3 times as far" in capsys.readouterr().out
+    frame[["a"]].to_csv(new, index=False)
+    assert cli.main(["transform", model, new, "-o", placed]) == 2
+    assert "1 features" in capsys.readouterr().err
+    assert cli.main(["transform", old, new, "-o", placed]) == 2
+    assert "cannot be read as a model" in capsys.readouterr().err
+
+    data = str(tmp_path / "data.csv")
+    frame[:120].drop(columns="kind").to_csv(data, index=False)
+    assert cli.main(["score", out, "--labels", "kind", "--data", data]) == 0
+    told = capsys.readouterr().out
+    for name in ("silhouette", "SVM accuracy", "trustworthiness", "pieces", "splits"):
+        assert name in told

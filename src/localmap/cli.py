@@ -13,14 +13,17 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from localmap import tables
-from localmap.estimator import LocalMAP
-from localmap.metrics import silhouette
+from localmap import metrics, tables
+from localmap.estimator import LocalMAP, load
 
 DEFAULTS: Final = {
     name: parameter.default
     for name, parameter in inspect.signature(LocalMAP).parameters.items()
 }
+
+
+# Rows farther than this from the training rows are pointed out.
+FAR: Final = 3.0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,17 +60,17 @@ def demo(arguments: argparse.Namespace) -> None:
     digits = load_digits()
     model = LocalMAP(random_state=arguments.seed, verbose=not arguments.quiet)
     Y = model.fit_transform(digits.data)
-    score = silhouette(Y, digits.target)
+    quality = metrics.silhouette(Y, digits.target)
     ax = plotting.plot(
         Y,
         digits.target,
-        title=f"1,797 handwritten digits, LocalMAP (silhouette {score:.2f})",
+        title=f"1,797 handwritten digits, LocalMAP (silhouette {quality:.2f})",
     )
     tables.write(out / "digits.csv", Y, pd.DataFrame({"digit": digits.target}))
     with tables.whole_file(out / "digits.png") as aside:
         plotting.save(ax, aside)
     print("Embedded scikit-learn's handwritten digits: 1797 images of 64 pixels.")
-    _report(model, score)
+    _report(model, quality)
     print(f"Wrote {out / 'digits.csv'} and {out / 'digits.png'}.")
 
 
@@ -80,6 +83,8 @@ def embed(arguments: argparse.Namespace) -> None:
             msg = f"cannot draw {arguments.plot}: expected .png, .pdf or .svg"
             raise tables.TableError(msg)
         tables.check_folder(arguments.plot)
+    if arguments.save_model is not None:
+        tables.check_folder(arguments.save_model)
     table = tables.read(arguments.input, arguments.labels, arguments.id)
     settings = {
         name: getattr(arguments, name) for name in DEFAULTS if name in arguments
@@ -97,6 +102,9 @@ def embed(arguments: argparse.Namespace) -> None:
     Y = model.fit_transform(table.X)
     tables.write(output, Y, table.kept)
     wrote = str(output)
+    if arguments.save_model is not None:
+        model.save(arguments.save_model)
+        wrote += f", {arguments.save_model}"
     labels = None if table.labels is None else table.labels.to_numpy()
     if arguments.plot is not None:
         from localmap import plotting
@@ -109,12 +117,39 @@ def embed(arguments: argparse.Namespace) -> None:
     print(f"Wrote {wrote}.")
 
 
+def transform(arguments: argparse.Namespace) -> None:
+    """Place the rows of a table in the map of a saved model."""
+    tables.check_writable(arguments.output)
+    model = load(arguments.model)
+    table = tables.read(arguments.input, arguments.labels, arguments.id)
+    Y, distance = model.transform(table.X, return_distance=True)
+    tables.write(arguments.output, Y, table.kept.assign(distance=distance))
+    far = int((distance > FAR).sum())
+    print(f"Placed {len(Y)} rows; wrote {arguments.output}.")
+    if far:
+        print(
+            f"{far} of them are more than {FAR:g} times as far from the training rows "
+            "as those are from each other: see the column distance."
+        )
+
+
+def score(arguments: argparse.Namespace) -> None:
+    """Print all measures of a map."""
+    table = tables.read(arguments.embedding, arguments.labels, arguments.id)
+    labels = None if table.labels is None else table.labels.to_numpy().astype(str)
+    X = None if arguments.data is None else tables.read(arguments.data).X
+    rows, columns = table.X.shape
+    _say(f"A map of {rows} points in {columns} dimensions.")
+    for name, value in metrics.score(table.X, labels, X).items():
+        print(f"{name:24s}{value:8.4f}".replace(".0000", ""))
+
+
 def _score(Y: Any, labels: Any) -> float | None:
     """Silhouette, where labels are groups of more than one point."""
     if labels is None:
         return None
     names, codes = np.unique(labels.astype(str), return_inverse=True)
-    return silhouette(Y, codes) if 1 < len(names) < len(codes) else None
+    return metrics.silhouette(Y, codes) if 1 < len(names) < len(codes) else None
 
 
 def _report(model: LocalMAP, score: float | None) -> None:
@@ -182,12 +217,50 @@ def _parser() -> argparse.ArgumentParser:
     )
     own.add_argument("input", type=Path, metavar="INPUT")
     own.add_argument("-o", "--output", type=Path, required=True, metavar="OUT")
+    _add_columns(own)
+    own.add_argument("--plot", type=Path, metavar="FILE.png", help="draw the map")
     own.add_argument(
+        "--save-model",
+        type=Path,
+        metavar="FILE.localmap",
+        help="keep the model, to place other rows with localmap transform",
+    )
+    own.add_argument("--quiet", action="store_true", help="show no progress")
+    own.set_defaults(run=embed)
+    _add_parameters(own.add_argument_group("parameters of LocalMAP"))
+
+    later = commands.add_parser(
+        "transform",
+        help="place other rows in the map of a saved model",
+        description="The table must have the numeric columns of the training table.",
+    )
+    later.add_argument("model", type=Path, metavar="MODEL.localmap")
+    later.add_argument("input", type=Path, metavar="INPUT")
+    later.add_argument("-o", "--output", type=Path, required=True, metavar="OUT")
+    _add_columns(later)
+    later.set_defaults(run=transform)
+
+    judge = commands.add_parser(
+        "score",
+        help="tell how good a map is",
+        description="The numeric columns of EMBEDDING are the map.",
+    )
+    judge.add_argument("embedding", type=Path, metavar="EMBEDDING")
+    judge.add_argument(
+        "--data", type=Path, metavar="TABLE", help="what the map was made of"
+    )
+    _add_columns(judge)
+    judge.set_defaults(run=score)
+    return parser
+
+
+def _add_columns(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--labels",
         metavar="COLUMN",
         help="column with the group of each row: kept, drawn, not embedded",
     )
-    own.add_argument(
+    parser.add_argument(
         "--id",
         action="append",
         default=[],
@@ -195,11 +268,6 @@ def _parser() -> argparse.ArgumentParser:
         help="column that names each row: kept, not embedded; may be repeated "
         "(columns called id or index are kept by themselves)",
     )
-    own.add_argument("--plot", type=Path, metavar="FILE.png", help="draw the map")
-    own.add_argument("--quiet", action="store_true", help="show no progress")
-    own.set_defaults(run=embed)
-    _add_parameters(own.add_argument_group("parameters of LocalMAP"))
-    return parser
 
 
 def _add_parameters(group: Any) -> None:

@@ -77,7 +77,7 @@ class Problem:
         if not sure:
             filed = descent._near  # noqa: SLF001
             filed.unfile()
-            filed.sure = np.zeros_like(self.sure)
+            filed.sure = np.empty(0, dtype=np.uint8)
             filed.file()
         return descent
 

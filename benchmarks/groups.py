@@ -176,7 +176,8 @@ def ablation(name="usps", seed=0):
         descent = problem.continued(sure=with_sure)
         for i in range(250):
             descent.step(weights if i else plain)
-            if reach is not None and i and i % 10 == 0:
+            every = proximal.REDRAW_EVERY if reach == "auto" else 10
+            if reach is not None and i and i % every == 0:
                 at = (
                     proximal.measured_reach(descent.Y, seed)
                     if reach == "auto"

@@ -119,8 +119,8 @@ NB_MODULE(_core, module) {
         [](Matrix<std::uint32_t> pairs, Vector<const std::uint8_t> sure,
            Vector<std::int64_t> starts, Vector<std::int64_t> middles, int threads) {
             file_pairs(pairs.data(), static_cast<std::int64_t>(pairs.shape(0)),
-                       static_cast<std::int64_t>(pairs.shape(1)), sure.data(),
-                       starts.data(), middles.data(), threads, signalled);
+                       static_cast<std::int64_t>(pairs.shape(1)),
+                       sure.shape(0) == 0 ? nullptr : sure.data(), starts.data(), middles.data(), threads, signalled);
         },
         Release());
 

@@ -42,7 +42,8 @@ static_assert(sizeof(PairCode) == sizeof(std::int32_t));
 
 // File n x k partners by tile, in place. `starts` has blocks^2 + 1 places: the pairs of
 // block a with block b are codes[starts[a * blocks + b]] up to the next start. The first
-// sure[i] partners of each row come first in their tile, up to middles[a * blocks + b].
+// sure[i] partners of each row come first in their tile, up to middles[a * blocks + b];
+// without `sure` none are.
 inline void file_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
                        const std::uint8_t* sure, std::int64_t* starts,
                        std::int64_t* middles, int threads, Poll poll) {
@@ -59,7 +60,8 @@ inline void file_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
         const auto part = [&](std::int64_t i, std::int64_t s) {
             const std::uint32_t block =
                 partners[static_cast<std::size_t>(i * k + s)] >> bits;
-            return static_cast<std::size_t>(2 * block + (s < sure[begin + i] ? 0 : 1));
+            const bool is_sure = sure != nullptr && s < sure[begin + i];
+            return static_cast<std::size_t>(2 * block + (is_sure ? 0 : 1));
         };
         for (std::int64_t i = 0; i < size; ++i)
             for (std::int64_t s = 0; s < k; ++s) ++next[part(i, s)];

@@ -65,7 +65,7 @@ def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
     pairs = sample_pairs(Z, graph, counts, key, n_threads)
     row_scales = scales(graph.distances)
     sure = None
-    if params.proximal_distance == "auto":
+    if params.measured:
         near, sure = sure_first(graph.indices, pairs.near, n_threads)
         pairs = pairs._replace(near=near)
         del near
@@ -80,7 +80,9 @@ def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
         ordered=0 < params.locality < 1,
     )
     del pairs
-    phases = schedule(params.n_iters, params.locality, params.strength)
+    phases = schedule(
+        params.n_iters, params.locality, params.strength, params.redraw_every
+    )
     n_iter = optimize(
         descent,
         phases,

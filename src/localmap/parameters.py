@@ -11,9 +11,9 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from localmap import proximal, schedule
 from localmap.kernels import thread_count
 from localmap.preprocess import ROW_METRICS
-from localmap.proximal import STRENGTH
 
 # Distances and steps in the map are float32; their squares must be, too.
 FLOAT32_RANGE = (1e-15, 1e15)
@@ -82,8 +82,18 @@ class Parameters:
         if self.near_strength is not None:
             return self.near_strength
         if self.proximal_distance == "auto":
-            return STRENGTH
+            return proximal.STRENGTH
         return self.proximal_distance / 2.0
+
+    @property
+    def measured(self) -> bool:
+        """Whether the proximal distance is to be measured."""
+        return self.locality > 0 and self.proximal_distance == "auto"
+
+    @property
+    def redraw_every(self) -> int:
+        """Iterations from one redraw of the further pairs to the next."""
+        return proximal.REDRAW_EVERY if self.measured else schedule.REDRAW_EVERY
 
     @property
     def n_threads(self) -> int:

@@ -19,7 +19,9 @@ length it occurs, is PaCMAP's: short pairs reach it sooner, long ones lose it.
 **Reach.** Further pairs are redrawn within the distance that four fifths of all pairs
 of points are below: all but the far side of the map. It follows the map as it grows. A
 shorter reach concentrates the repulsion on a point's own group, the more so the fewer
-points there are, and breaks groups to pieces.
+points there are, and breaks groups to pieces. Pairs from most of the map do not go
+stale as points move: they are redrawn every 25 iterations, not every 10 (10, 20 and 30
+gave the same scores on eight sets).
 
 Where this fails: groups that overlap so much that their rows share half of their
 neighbours stay together, as in PaCMAP; and data with fewer than a few dozen rows in a
@@ -55,9 +57,14 @@ STRENGTH: Final = (
     * ((11.0 + _SHORT) / (11.0 + _LONG)) ** 2
 )
 
+REDRAW_EVERY: Final = 25
+
 # Share of pairs of points that are closer than the reach, and pairs it is measured on.
 WITHIN: Final = 0.8
 MEASURED_ON: Final = 20_000
+
+# Rows put in order at a time.
+BLOCK: Final = 1 << 16
 
 # Maps of one crowded ball are only a few units wide: there the reach is the whole map.
 LEAST_REACH: Final = 20.0
@@ -67,12 +74,20 @@ def sure_first(
     indices: kernels.Ints, near: kernels.Ints, n_threads: int = 1
 ) -> tuple[kernels.Ints, NDArray[np.uint8]]:
     """Put the sure pairs of each row first; return the pairs and how many are sure."""
+    n, k = near.shape
     among = min(AMONG, indices.shape[1])
-    shared = kernels.shared_neighbors(indices, among, near, n_threads) / among
-    alone = shared.mean(axis=1) < NO_GROUP
-    sure = (shared >= SURE) | (alone[:, None] & alone[near])
-    order = np.argsort(~sure, axis=1, kind="stable")
-    return np.take_along_axis(near, order, axis=1), sure.sum(axis=1).astype(np.uint8)
+    shared = kernels.shared_neighbors(indices, among, near, n_threads)
+    alone = shared.sum(axis=1, dtype=np.int32) < NO_GROUP * among * k
+    ordered = np.empty_like(near)
+    count = np.empty(n, dtype=np.uint8)
+    for start in range(0, n, BLOCK):
+        rows = slice(start, start + BLOCK)
+        sure = shared[rows] >= SURE * among
+        sure |= alone[rows, None] & alone[near[rows]]
+        order = np.argsort(~sure, axis=1, kind="stable")
+        ordered[rows] = np.take_along_axis(near[rows], order, axis=1)
+        count[rows] = sure.sum(axis=1)
+    return ordered, count
 
 
 def measured_reach(Y: kernels.Floats, key: int) -> float:

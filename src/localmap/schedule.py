@@ -36,6 +36,7 @@ class Phase:
     further: float = 1.0
     locality: float = 0.0
     near_strength: float = 0.0
+    redraw_every: int = REDRAW_EVERY
 
     def weights(self, iteration: int) -> Weights:
         """Weights of an iteration of this phase, counted from 0."""
@@ -52,7 +53,9 @@ class Phase:
 
     def redraws_after(self, iteration: int) -> bool:
         """Tell whether further pairs are redrawn once this iteration is done."""
-        return self.locality > 0 and iteration > 0 and iteration % REDRAW_EVERY == 0
+        return (
+            self.locality > 0 and iteration > 0 and iteration % self.redraw_every == 0
+        )
 
 
 class Step(NamedTuple):
@@ -65,7 +68,10 @@ class Step(NamedTuple):
 
 
 def schedule(
-    n_iters: tuple[int, int, int], locality: float, near_strength: float
+    n_iters: tuple[int, int, int],
+    locality: float,
+    near_strength: float,
+    redraw_every: int = REDRAW_EVERY,
 ) -> tuple[Phase, ...]:
     """Return the three phases.
 
@@ -84,6 +90,7 @@ def schedule(
             mid_near=(0.0, 0.0),
             locality=locality,
             near_strength=near_strength,
+            redraw_every=redraw_every,
         ),
     )
 

@@ -52,8 +52,10 @@ class FiledPairs:
         self.starts = np.empty(blocks**2 + 1, dtype=np.int64)
         self.middles = np.empty(blocks**2, dtype=np.int64)
         self.codes = checked(pairs, n).view(np.uint32)
-        self.sure = np.zeros(n, dtype=np.uint8) if sure is None else sure
-        if self.sure.shape != (n,) or self.sure.max() > self.codes.shape[1]:
+        self.sure = np.empty(0, dtype=np.uint8) if sure is None else sure
+        if sure is not None and (
+            sure.shape != (n,) or sure.max() > self.codes.shape[1]
+        ):
             msg = f"sure must tell how many of {pairs.shape} partners are sure."
             raise ValueError(msg)
         self.file(n_threads)

@@ -2,23 +2,18 @@
 
 A map is laid out to the end of phase 2 once per data set and seed; each rule then
 continues it. That makes a rule cost a third of a fit, and the comparison paired.
+``python -m benchmarks.continuations [--seeds 1] [DATASET ...]`` sweeps reach and
+strength.
 """
 
+import argparse
 import copy
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.data import load
 from localmap import kernels
 from localmap.initialize import initialize
-from localmap.metrics import (
-    knn_accuracy,
-    pieces,
-    preservation,
-    silhouette,
-    visible_groups,
-)
 from localmap.neighbors import nearest_neighbors
 from localmap.optimize import optimize
 from localmap.pairs import PairCounts, sample_pairs
@@ -95,20 +90,18 @@ def constant(reach, strength):
 
 
 def followed(measure, strength, every=10, n_iters=250):
-    """Reach (and strength) measured on the map before each redraw."""
+    """Reach measured on the map before each redraw."""
 
     def run(problem):
         descent = problem.continued()
         rng = np.random.default_rng(problem.seed)
         for i in range(n_iters):
             if i % every == 0:
-                reach, s = measure(descent.Y, rng), strength
-                if callable(strength):
-                    s = strength(reach)
+                reach = measure(descent.Y, rng)
                 if i:
                     descent.redraw(reach, 1.0, problem.seed, 200 + i)
             weights = (
-                kernels.Weights(1.0, 0.0, 1.0, 0.0, s)
+                kernels.Weights(1.0, 0.0, 1.0, 0.0, strength)
                 if i
                 else kernels.Weights(1.0, 0.0, 1.0)
             )
@@ -129,21 +122,27 @@ def pair_quantile(q, size=2000):
     return measure
 
 
-def scores(Y, problem):
-    """All that a rule is judged by, in one row."""
-    shown = pieces(Y)
-    out = {
-        "preservation": preservation(problem.near, Y),
-        "pieces": shown.number,
-        "strays": shown.strays,
-        "extent": float(np.quantile(np.abs(Y - np.median(Y, axis=0)), 0.99)),
-    }
-    if problem.y is not None:
-        groups = visible_groups(Y)
-        out |= {
-            "silhouette": silhouette(Y, problem.y),
-            "10-NN": knn_accuracy(Y, problem.y),
-            "ARI": adjusted_rand_score(problem.y, groups),
-            "groups": int(groups.max() + 1),
-        }
-    return out
+def main():
+    from benchmarks.groups import measure
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("datasets", nargs="*", default=("digits", "usps", "swiss"))
+    parser.add_argument("--seeds", type=int, default=1)
+    arguments = parser.parse_args()
+    rules = {"PaCMAP": constant(None, 0.0)}
+    for reach, strength in ((10, 5), (15, 3), (20, 3), (30, 2), (1e5, 1.5)):
+        rules[f"{reach:g} / {strength}"] = constant(reach, strength)
+    for share in (0.3, 0.5, 0.8):
+        rules[f"quantile {share} / 2"] = followed(pair_quantile(share), 2.0)
+    for name in arguments.datasets:
+        problems = [Problem(name, seed) for seed in range(arguments.seeds)]
+        for title, rule in rules.items():
+            runs = [
+                measure(rule(p), p.y, None, p.near, slow=False)[0] for p in problems
+            ]
+            means = (f"{key} {np.mean([r[key] for r in runs]):.3f}" for key in runs[0])
+            print(f"{name:8s} {title:16s}", *means, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -9,23 +9,14 @@ import io
 import warnings
 
 import numpy as np
-from sklearn.neighbors import NearestNeighbors
 
 from benchmarks import machine
 from benchmarks.data import load
 from localmap import LocalMAP, PaCMAP
-from localmap.metrics import silhouette
+from localmap.metrics import knn_accuracy, silhouette
 
 BIG = ("mnist", "fmnist")
 SETS = ("usps", "20ng", "coil20", "coil20_unit", "kang", *BIG)
-
-
-def knn_accuracy(Y, y, k=10):
-    """Share of points whose ten nearest in the map outvote for their own label."""
-    codes = np.unique(y, return_inverse=True)[1]
-    neighbors = NearestNeighbors(n_neighbors=k).fit(Y).kneighbors(return_distance=False)
-    votes = (codes[neighbors][:, :, None] == np.arange(codes.max() + 1)).sum(axis=1)
-    return float((votes.argmax(axis=1) == codes).mean())
 
 
 def authors(name, X, seed):

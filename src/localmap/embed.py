@@ -36,6 +36,7 @@ class Embedding:
     fitted: FittedMap
     counts: PairCounts
     neighbor_recall: float
+    reach: float
     n_iter: int
     seconds: dict[str, float]
 
@@ -107,7 +108,7 @@ def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
         learning_rate=params.learning_rate,
         key=key,
     )
-    return Embedding(fitted, counts, recall, n_iter, watch.seconds)
+    return Embedding(fitted, counts, recall, reach, n_iter, watch.seconds)
 
 
 class Stopwatch:

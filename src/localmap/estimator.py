@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from localmap.model_file import read_model
 from localmap.pacmap import PaCMAP
 from localmap.parameters import Parameters
-from localmap.place import FittedMap
-from localmap.proximal import measured_reach
 
 
 class LocalMAP(PaCMAP):
@@ -153,10 +151,7 @@ default="pca"
         self.near_strength = near_strength
         self.locality = locality
 
-    def _learned(self, params: Parameters, fitted: FittedMap) -> None:
-        reach = params.proximal_distance
-        if reach == "auto":
-            reach = measured_reach(fitted.Y, fitted.key)
+    def _learned(self, params: Parameters, reach: float) -> None:
         self.proximal_distance_ = float(reach)
         self.near_strength_ = float(params.strength)
 

@@ -19,7 +19,7 @@ from localmap.embed import embed
 from localmap.kernels import thread_count
 from localmap.model_file import write_model
 from localmap.parameters import Parameters, random_key
-from localmap.place import FittedMap, place
+from localmap.place import place
 from localmap.preprocess import check_finite
 
 
@@ -161,7 +161,7 @@ default="pca"
         self.neighbor_recall_ = result.neighbor_recall
         self.n_iter_ = result.n_iter
         self.stage_seconds_ = result.seconds
-        self._learned(params, result.fitted)
+        self._learned(params, result.reach)
         self._fitted = result.fitted
         self.embedding_ = result.fitted.Y
         return self
@@ -247,7 +247,7 @@ default="pca"
             self._fitted,
         )
 
-    def _learned(self, params: Parameters, fitted: FittedMap) -> None:
+    def _learned(self, params: Parameters, reach: float) -> None:
         """Set the attributes that only a subclass has."""
 
     @staticmethod

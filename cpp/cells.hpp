@@ -231,33 +231,47 @@ inline std::int64_t probes_for(const Cells& cells, const std::vector<std::int32_
     return std::min(count, needed[enough]);
 }
 
-// Search `probes` cells for each of some rows of one cell, nearest to that cell first:
-// what the first ones hold keeps most of the others out.
+// Search `probes` of the cells in `shortlist` for each of some rows of one cell, nearest
+// to that cell first: what the first ones hold keeps most of the others out.
 inline void search(const Cells& cells, const float* Z, std::int64_t d,
                    const std::vector<std::int32_t>& rows, const std::int32_t* shortlist,
                    std::int64_t length, std::int64_t probes, std::int64_t keep, Best& best) {
+    best.reset(static_cast<std::int64_t>(rows.size()), keep);
+    Block block(d);
+    const auto visit = [&](std::size_t q, std::int32_t cell) {
+        block.add(Z + rows[q] * d, rows[q], q);
+        if (!block.full()) return;
+        cells.scan(block, cell, best);
+        block.clear();
+    };
+    const auto leave = [&](std::int32_t cell) {
+        cells.scan(block, cell, best);
+        block.clear();
+    };
+    if (probes == length) {  // every row visits every cell
+        for (std::int64_t l = 0; l < length; ++l) {
+            for (std::size_t q = 0; q < rows.size(); ++q) visit(q, shortlist[l]);
+            leave(shortlist[l]);
+        }
+        return;
+    }
     const auto chosen =
         nearest(Z, d, rows, cells.centres(shortlist, length), probes, 1, nullptr);
     std::vector<std::vector<std::size_t>> visits(static_cast<std::size_t>(cells.count()));
     for (std::size_t c = 0; c < chosen.size(); ++c)
         visits[static_cast<std::size_t>(chosen[c])].push_back(
             c / static_cast<std::size_t>(probes));
-    best.reset(static_cast<std::int64_t>(rows.size()), keep);
-    Block block(d);
     for (std::int64_t l = 0; l < length; ++l) {
-        for (const std::size_t q : visits[static_cast<std::size_t>(shortlist[l])]) {
-            block.add(Z + rows[q] * d, rows[q], q);
-            if (!block.full()) continue;
-            cells.scan(block, shortlist[l], best);
-            block.clear();
-        }
-        cells.scan(block, shortlist[l], best);
-        block.clear();
+        for (const std::size_t q : visits[static_cast<std::size_t>(shortlist[l])])
+            visit(q, shortlist[l]);
+        leave(shortlist[l]);
     }
 }
 
 // The k nearest other rows of each row among the rows of its nearest cells. Places that
 // the cells cannot fill hold kNoRow and an infinite distance. Returns the probes used.
+// Without a sample all cells are searched: exact, and faster than in any other order,
+// because near rows come first and far cells are given up after a few axes.
 inline std::int64_t cell_neighbors(const float* Z, std::int64_t n, std::int64_t d,
                                    std::int64_t k, std::int64_t cell_count,
                                    const std::int32_t* sample, std::int64_t sampled,
@@ -266,7 +280,9 @@ inline std::int64_t cell_neighbors(const float* Z, std::int64_t n, std::int64_t 
                                    Poll poll) {
     const Cells cells(Z, n, d, cell_count, threads, poll);
     const std::int64_t probes =
-        probes_for(cells, {sample, sample + sampled}, truth, at, recall, threads, poll);
+        sampled == 0 ? cells.count()
+                     : probes_for(cells, {sample, sample + sampled}, truth, at, recall,
+                                  threads, poll);
     const std::int64_t length = std::min(cells.count(), kShortlist * probes);
     const auto shortlists = cells.shortlists(length, threads, poll);
     const std::int64_t keep = std::min(n - 1, k + kSpare);

@@ -68,6 +68,10 @@ static inline Lanes multiply_add(Lanes a, Lanes b, Lanes sum) {
 #endif
 }
 
+// Axes after which a block may be given up: the first principal axes carry most of a
+// distance, and a sum that is too long stays so.
+constexpr int64_t kAxes = 16;
+
 // Squared distances of a few queries to sixteen points: the inner block of the search.
 // Differences are squared as they are. Products, |q|^2 + |x|^2 - 2 q.x, would save one
 // of two instructions and lose all digits where groups are tight and far apart. These
@@ -75,7 +79,8 @@ static inline Lanes multiply_add(Lanes a, Lanes b, Lanes sum) {
 // (squared_distance), so fused multiply-add is welcome.
 //
 // `queries` are kQueries rows of d numbers, `panel` is d x kPanel. Writes the squared
-// distances and, per query, a bit for each one below its threshold.
+// distances and, per query, a bit for each one below its threshold; the distances are
+// whole only where some bit is set.
 static void distances(const float* const* queries, const float* panel, int64_t d,
                       const float* thresholds, float* out, uint32_t* below) {
     Lanes total[kQueries][2];
@@ -83,31 +88,33 @@ static void distances(const float* const* queries, const float* panel, int64_t d
     const float* x = panel;
     const float* const query[kQueries] = {queries[0], queries[1], queries[2],
                                           queries[3], queries[4], queries[5]};
-    for (int64_t k = 0; k < d; ++k, x += kPanel) {
-        const Lanes low = load(x), high = load(x + kLanes);
+    for (int64_t k = 0; k < d;) {
+        const int64_t stop = k + kAxes < d ? k + kAxes : d;
+        for (; k < stop; ++k, x += kPanel) {
+            const Lanes low = load(x), high = load(x + kLanes);
+#pragma GCC unroll 6
+            for (int q = 0; q < kQueries; ++q) {
+                const Lanes value = all(query[q][k]);
+                const Lanes first = value - low, second = value - high;
+                total[q][0] = multiply_add(first, first, total[q][0]);
+                total[q][1] = multiply_add(second, second, total[q][1]);
+            }
+        }
+        Mask hope = {};  // lanes in which some query may still find a neighbour
 #pragma GCC unroll 6
         for (int q = 0; q < kQueries; ++q) {
-            const Lanes value = all(query[q][k]);
-            const Lanes first = value - low, second = value - high;
-            total[q][0] = multiply_add(first, first, total[q][0]);
-            total[q][1] = multiply_add(second, second, total[q][1]);
+            const Lanes threshold = all(thresholds[q]);
+            hope |= (total[q][0] < threshold) | (total[q][1] < threshold);
+        }
+        if (bits(hope) == 0) {
+            for (int q = 0; q < kQueries; ++q) below[q] = 0;
+            return;
         }
     }
     for (int q = 0; q < kQueries; ++q) {
         __builtin_memcpy(out + q * kPanel, total[q], sizeof total[q]);
         const Lanes threshold = all(thresholds[q]);
-        const Mask low = total[q][0] < threshold, high = total[q][1] < threshold;
-#if defined(__AVX2__)
-        const uint32_t bits =
-            static_cast<uint32_t>(_mm256_movemask_ps((__m256)low)) |
-               static_cast<uint32_t>(_mm256_movemask_ps((__m256)high)) << kLanes;
-#else
-        uint32_t bits = 0;
-        for (int lane = 0; lane < kLanes; ++lane)
-            bits |= (low[lane] ? 1u : 0u) << lane |
-                    (high[lane] ? 1u : 0u) << (lane + kLanes);
-#endif
-        below[q] = bits;
+        below[q] = bits(total[q][0] < threshold) | bits(total[q][1] < threshold) << kLanes;
     }
 }
 

@@ -37,6 +37,17 @@ static inline Lanes all(float value) {
     return (Lanes){value, value, value, value, value, value, value, value};
 }
 
+// One bit for each lane of a comparison.
+static inline uint32_t bits(Mask mask) {
+#if defined(__AVX2__)
+    return static_cast<uint32_t>(_mm256_movemask_ps((__m256)mask));
+#else
+    uint32_t result = 0;
+    for (int lane = 0; lane < kLanes; ++lane) result |= (mask[lane] ? 1u : 0u) << lane;
+    return result;
+#endif
+}
+
 static inline Lanes root(Lanes value) {
 #if defined(__AVX2__)
     return (Lanes)_mm256_sqrt_ps((__m256)value);

@@ -27,6 +27,24 @@ def test_equals_brute_force(n, d, k):
     assert graph.indices.dtype == np.int32
 
 
+@pytest.mark.parametrize("tight", [False, True])
+def test_searching_every_cell_gives_the_bits_of_brute_force(tight):
+    rng = np.random.default_rng(1)
+    Z = rng.normal(size=(3000, 40)) * np.linspace(3, 0.1, 40)
+    if tight:  # groups far apart, and one of duplicates
+        Z = Z * 1e-3 + 100 * rng.integers(0, 5, (3000, 1))
+        Z[:200] = Z[0]
+    Z = Z.astype(np.float32)
+    plain = kernels.exact_neighbors(Z, 60, 2)
+    in_cells = kernels.cell_neighbors(Z, 60, 54, 2)
+    assert in_cells[2] >= 54 // 2
+    for one, other in zip(plain, in_cells[:2], strict=True):
+        np.testing.assert_array_equal(one, other)
+    graph = nearest_neighbors(Z, 60, 2)
+    np.testing.assert_array_equal(graph.indices, plain[0])
+    assert graph.recall == 1
+
+
 def test_sorted_without_self_and_distinct():
     Z = np.random.default_rng(0).normal(size=(300, 8)).astype(np.float32)
     graph = nearest_neighbors(Z, 40)

@@ -73,7 +73,13 @@ def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
     del graph
     watch.lap("pairs")
     descent = kernels.Descent(
-        initialize(Z, params.init, params.n_components, key),
+        initialize(
+            Z,
+            params.init,
+            params.n_components,
+            key,
+            principal=preprocessing.components is not None,
+        ),
         *pairs,
         params.learning_rate,
         n_threads,

@@ -24,9 +24,17 @@ GRID: Final = 2.0**13
 
 
 def initialize(
-    Z: Floats, init: str | NDArray[Any], n_components: int, key: int
+    Z: Floats,
+    init: str | NDArray[Any],
+    n_components: int,
+    key: int,
+    *,
+    principal: bool = False,
 ) -> Floats:
-    """Return the start: principal components, noise, or the array as given."""
+    """Return the start: principal components, noise, or the array as given.
+
+    `principal` says that the columns of Z are its principal components already.
+    """
     if not isinstance(init, str):
         return np.array(init, dtype=np.float32, order="C")
     n, d = Z.shape
@@ -34,7 +42,8 @@ def initialize(
     if init == "random":
         return (START_SPREAD * noise).astype(np.float32)
     Y = NOISE * noise
-    scores = principal_components(Z, min(n_components, d))
+    k = min(n_components, d)
+    scores = Z[:, :k].astype(np.float64) if principal else principal_components(Z, k)
     spread = scores.std(axis=0)
     used = spread > spread[0] * np.finfo(np.float32).eps
     Y[:, : len(spread)][:, used] = scores[:, used] / spread[0]

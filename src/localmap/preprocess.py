@@ -218,7 +218,7 @@ def _principal_axes(
         for rows in blocks(X):
             block = plain.centred(X[rows])
             covariance += block.T @ block
-            mean += block.sum(axis=0, dtype=np.float64) / n
+            mean += np.ones(len(block), dtype=np.float32) @ block / n
         # The centre lies on a grid; what is left of the mean goes here.
         covariance -= n * np.outer(mean, mean)
         return _leading(covariance, k)
@@ -227,6 +227,10 @@ def _principal_axes(
         products = np.zeros((n, n), dtype=np.float32)
         for columns in _wide_blocks(X, plain):
             products += columns @ columns.T
+        # The centre lies on a grid; taking what is left of the mean out of the products
+        # makes the vectors blind to it.
+        products -= products.mean(axis=0)
+        products -= products.mean(axis=1, keepdims=True)
         vectors = _leading(products, min(k, n))
         axes = np.empty((D, vectors.shape[1]), dtype=np.float32)
         done = 0
@@ -252,9 +256,7 @@ def _wide_blocks(X: NDArray[Any], plain: Preprocessing) -> Iterator[Floats]:
     for start in range(0, D, width):
         columns = slice(start, start + width)
         part = replace(plain, centre=plain.centre[columns])
-        centred = part.apply(X[:, columns])
-        centred -= centred.mean(axis=0, dtype=np.float64).astype(np.float32)
-        yield centred
+        yield part.apply(X[:, columns])
 
 
 def _leading(symmetric: NDArray[Any], k: int) -> NDArray[Any]:

@@ -43,19 +43,23 @@ def cell_neighbors(
     Z: Floats,
     k: int,
     cells: int,
-    sample: Ints,
-    truth: Ints,
-    recall: float,
     n_threads: int = 1,
+    *,
+    sample: Ints | None = None,
+    truth: Ints | None = None,
+    recall: float = 1.0,
 ) -> tuple[Ints, Floats, int]:
-    """Find about the k nearest other rows of each row by searching in cells.
+    """Find the k nearest other rows of each row by searching in cells.
 
     As many cells are searched as hold the share `recall` of the true neighbours
     `truth` of the rows `sample`; their number is returned last. Rows whose cells hold
-    fewer than k others have -1 and an infinite distance at the end.
+    fewer than k others have -1 and an infinite distance at the end. Without a sample
+    every cell is searched, and the result is that of `exact_neighbors`, faster.
     """
     n = Z.shape[0]
     _check_k(k, n)
+    if sample is None or truth is None:
+        sample, truth = np.empty(0, dtype=np.int32), np.empty((0, k), dtype=np.int32)
     indices, distances = _graph(n, k)
     probes = _core.cell_neighbors(
         contiguous(Z),

@@ -15,12 +15,13 @@ def load(name):
 
     Kang's first 50 components, as in the paper; covtype with standardised columns;
     ``coil20_unit`` is COIL20 with pixels from 0 to 1; ``mixture100000`` is a generated
-    mixture of 200 groups with 50 columns.
+    mixture of 200 groups with 50 columns, ``mixture100000x100`` one with 100.
     """
     if name == "digits":
         return load_digits(return_X_y=True)
     if name.startswith(MIXTURE):
-        return mixture(int(name.removeprefix(MIXTURE)))
+        n, _, columns = name.removeprefix(MIXTURE).partition("x")
+        return mixture(int(n), columns=int(columns or 50))
     path = FOLDER / f"{name.removesuffix('_unit')}.npz"
     if not path.exists():
         msg = f"{path} is not there; set LOCALMAP_DATA to the folder that has it"

@@ -186,7 +186,10 @@ def main():
 def order(dataset):
     from benchmarks.data import MIXTURE
 
-    size = int(dataset.removeprefix(MIXTURE)) if dataset.startswith(MIXTURE) else 0
+    size = 0
+    if dataset.startswith(MIXTURE):
+        n, _, columns = dataset.removeprefix(MIXTURE).partition("x")
+        size = int(n) + int(columns or 0)
     names = (*SETS, "covtype")
     return (size, names.index(dataset) if dataset in names else len(names))
 
@@ -244,7 +247,7 @@ def draw(rows):
         points = sorted(
             (int(row["data"].removeprefix(MIXTURE)), r["warm"])
             for row in rows
-            if row["method"] == method and row["data"].startswith(MIXTURE)
+            if row["method"] == method and row["data"] in SCALE
             for r in row["runs"]
             if "warm" in r
         )

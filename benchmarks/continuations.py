@@ -17,9 +17,9 @@ from localmap.initialize import initialize
 from localmap.neighbors import nearest_neighbors
 from localmap.optimize import optimize
 from localmap.pairs import PairCounts, sample_pairs
-from localmap.preprocess import preprocess
 from localmap.proximal import sure_first
 from localmap.schedule import schedule
+from localmap.space import space_of
 
 
 def shapes(name, n=5000, seed=0):
@@ -50,13 +50,13 @@ class Problem:
             X, self.y = shapes(name, seed=seed), None
         else:
             X, self.y = load(name)
-        Z, _ = preprocess(X)
-        graph = self.graph(Z, threads)
-        pairs = sample_pairs(Z, graph, PairCounts(10, 5, 20), seed, threads)
+        space = space_of(X, "euclidean", 100)
+        graph = self.graph(space.Z, threads)
+        pairs = sample_pairs(space, graph, PairCounts(10, 5, 20), seed, threads)
         near, self.sure = sure_first(graph.indices, pairs.near, threads)
         self.near = near.copy()
         self.seed = seed
-        start = initialize(Z, "pca", 2, seed)
+        start = initialize(space, "pca", 2, seed)
         pairs = pairs._replace(near=near)
         self.descent = kernels.Descent(start, *pairs, 1.0, threads, sure=self.sure)
         phases = schedule((100, 100, 250), 0.0, 0.0)[:2]

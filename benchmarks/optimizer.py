@@ -23,8 +23,8 @@ from localmap.kernels import Descent
 from localmap.neighbors import nearest_neighbors
 from localmap.optimize import optimize
 from localmap.pairs import PairCounts, sample_pairs
-from localmap.preprocess import preprocess
 from localmap.schedule import schedule
+from localmap.space import space_of
 
 N_ITERS = (100, 100, 250)
 
@@ -47,10 +47,11 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     arguments = parser.parse_args()
     X, _ = load(arguments.dataset)
-    Z, _ = preprocess(X)
+    space = space_of(X, "euclidean", 100)
+    Z = space.Z
     graph = nearest_neighbors(Z, 60, arguments.threads)
-    pairs = sample_pairs(Z, graph, PairCounts(10, 5, 20), 0, arguments.threads)
-    start = initialize(Z, "pca", 2, 0)
+    pairs = sample_pairs(space, graph, PairCounts(10, 5, 20), 0, arguments.threads)
+    start = initialize(space, "pca", 2, 0)
     lists = flat(pairs.near), flat(pairs.mid_near), flat(pairs.further)
 
     def theirs(method, n_iters=N_ITERS):
@@ -68,7 +69,7 @@ def main():
         )
 
     def with_pairs():
-        fresh = sample_pairs(Z, graph, PairCounts(10, 5, 20), 0, arguments.threads)
+        fresh = sample_pairs(space, graph, PairCounts(10, 5, 20), 0, arguments.threads)
         phases = schedule(N_ITERS, 1.0, 5.0)
         descent = Descent(start.copy(), *fresh, 1.0, arguments.threads)
         optimize(descent, phases, proximal_distance=10.0, key=0)

@@ -299,11 +299,12 @@ NB_MODULE(_core, module) {
 
     module.def(
         "silhouette",
-        [](Matrix<const float> axes, Vector<const std::int64_t> starts, Vector<double> out,
-           int threads) {
+        [](Matrix<const float> axes, Vector<const std::int64_t> starts,
+           Vector<const std::int64_t> places, Vector<double> out, int threads) {
             silhouette(axes.data(), static_cast<std::int64_t>(axes.shape(1)),
                        static_cast<std::int64_t>(axes.shape(0)), starts.data(),
-                       static_cast<std::int64_t>(starts.shape(0)) - 1, out.data(), threads,
+                       static_cast<std::int64_t>(starts.shape(0)) - 1, places.data(),
+                       static_cast<std::int64_t>(places.shape(0)), out.data(), threads,
                        signalled);
         },
         Release());

@@ -12,15 +12,18 @@
 namespace localmap {
 
 // `axes` holds the points axis by axis, sorted by label; label l owns the places
-// [starts[l], starts[l + 1]). Writes the silhouette of each place.
+// [starts[l], starts[l + 1]). Writes the silhouette of each of `count` places, which come
+// in ascending order.
 inline void silhouette(const float* axes, std::int64_t n, std::int64_t dim,
-                       const std::int64_t* starts, std::int64_t labels, double* out,
+                       const std::int64_t* starts, std::int64_t labels,
+                       const std::int64_t* places, std::int64_t count, double* out,
                        int threads, Poll poll) {
     const auto distance_sum = rows().distance_sum;
-    parallel_for(n, 64, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
+    parallel_for(count, 64, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
         std::vector<float> point(static_cast<std::size_t>(dim));
         std::int64_t own = 0;
-        for (std::int64_t i = begin; i < end; ++i) {
+        for (std::int64_t c = begin; c < end; ++c) {
+            const std::int64_t i = places[c];
             while (starts[own + 1] <= i) ++own;
             for (std::int64_t a = 0; a < dim; ++a)
                 point[static_cast<std::size_t>(a)] = axes[a * n + i];
@@ -37,7 +40,7 @@ inline void silhouette(const float* axes, std::int64_t n, std::int64_t dim,
             // A label of one point has silhouette zero, by Rousseeuw's definition.
             const bool alone = starts[own + 1] - starts[own] == 1;
             const double larger = std::max(inside, outside);
-            out[i] = alone || larger == 0.0 ? 0.0 : (outside - inside) / larger;
+            out[c] = alone || larger == 0.0 ? 0.0 : (outside - inside) / larger;
         }
     });
 }

@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 from localmap import kernels
 from localmap.neighbors import nearest_neighbors
 from localmap.pairs import PairCounts, Pairs, sample_pairs
-from localmap.preprocess import preprocess
+from localmap.space import space_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +38,11 @@ def digits():
 def make_problem():
     def make(n=300, dim=2, seed=0):
         rng = np.random.default_rng(seed)
-        Z, _ = preprocess(load_digits().data[:n])
-        pairs = sample_pairs(Z, nearest_neighbors(Z, 60), PairCounts(10, 5, 20), seed)
+        space = space_of(load_digits().data[:n], "euclidean", 100)
+        Z = space.Z
+        pairs = sample_pairs(
+            space, nearest_neighbors(Z, 60), PairCounts(10, 5, 20), seed
+        )
         return Problem(Z, pairs, (8 * rng.normal(size=(n, dim))).astype(np.float32))
 
     return make

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def run(code, **kwargs):
-    return subprocess.run(  # noqa: S603
+    return subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
@@ -25,7 +25,7 @@ def run(code, **kwargs):
 
 def test_imports_run_one_way():
     pytest.importorskip("importlinter", reason="needs the test extra")
-    result = subprocess.run(  # noqa: S603
+    result = subprocess.run(
         [Path(sys.executable).with_name("lint-imports")],
         capture_output=True,
         text=True,

@@ -7,6 +7,7 @@ from localmap import _core, _reference, kernels
 from localmap.kernels import Weights
 from localmap.neighbors import nearest_neighbors
 from localmap.pairs import PairCounts, sample_pairs
+from localmap.space import space_of
 
 PACMAP = Weights(2.0, 700.0, 1.0)
 LOCAL = Weights(1.0, 0.0, 1.0, near_plain=0.0, near_local=5.0)
@@ -146,8 +147,10 @@ def test_loss_is_nan_unless_asked_for(make_problem):
 def test_same_bits_on_any_number_of_threads(dim):
     rng = np.random.default_rng(0)
     n = 7000  # fourteen blocks, two threads at most in the descent
-    Z = rng.normal(size=(n, 12)).astype(np.float32)
-    pairs = sample_pairs(Z, nearest_neighbors(Z, 20), PairCounts(10, 5, 20), 0)
+    space = space_of(rng.normal(size=(n, 12)), "euclidean", None)
+    graph = nearest_neighbors(space.Z, 20)
+    Z = space.Z
+    pairs = sample_pairs(space, graph, PairCounts(10, 5, 20), 0)
     Y = (8 * rng.normal(size=(n, dim))).astype(np.float32)
 
     def run(threads):

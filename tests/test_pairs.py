@@ -13,13 +13,16 @@ from localmap.pairs import (
     sample_pairs,
     scales,
 )
+from localmap.preprocess import Preprocessing
+from localmap.space import RowSpace
 
 
 def test_all_kinds_equal_the_reference(make_problem):
     problem = make_problem(n=200)
     Z, key = problem.Z, 0
     graph = nearest_neighbors(Z, 60)
-    pairs = sample_pairs(Z, graph, PairCounts(10, 5, 20), key)
+    plain = Preprocessing("euclidean", np.zeros(Z.shape[1]), 1.0, None)
+    pairs = sample_pairs(RowSpace(plain, Z), graph, PairCounts(10, 5, 20), key)
     near = _reference.near(graph.indices, graph.distances, 10)
     np.testing.assert_array_equal(pairs.near, near)
     np.testing.assert_array_equal(pairs.mid_near, _reference.mid_near(Z, 5, key))

@@ -3,7 +3,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 from localmap import preprocess as module
-from localmap.preprocess import check_finite, preprocess, principal_components
+from localmap.preprocess import preprocess, principal_components
 
 
 def data(n=300, d=150, seed=0):
@@ -139,16 +139,6 @@ def test_wide_data_without_pca_starts_from_its_rows():
     X = data(40, 3000).astype(np.float32)
     scores = principal_components(X, 2)
     same_up_to_sign(scores, PCA(2, svd_solver="full").fit_transform(X), atol=1e-2)
-
-
-@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (-np.inf, "infinity")])
-def test_the_first_bad_number_is_named(value, word, monkeypatch):
-    monkeypatch.setattr(module, "BLOCK", 1)  # rows 64 at a time
-    X = data(200, 5)
-    X[130, 3] = value
-    X[150, 0] = np.nan
-    with pytest.raises(ValueError, match=rf"{word}, first at row 130, column 3"):
-        check_finite(X)
 
 
 def test_principal_components_have_fixed_signs():

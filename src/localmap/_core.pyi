@@ -131,6 +131,7 @@ def make_mutual(
 def silhouette(
     axes: NDArray[np.float32],
     starts: NDArray[np.int64],
+    places: NDArray[np.int64],
     out: NDArray[np.float64],
     threads: int,
 ) -> None: ...

@@ -15,6 +15,7 @@ import numpy as np
 
 from localmap import metrics, tables
 from localmap.estimator import LocalMAP, load
+from localmap.space import METRICS
 
 DEFAULTS: Final = {
     name: parameter.default
@@ -144,6 +145,22 @@ def score(arguments: argparse.Namespace) -> None:
         print(f"{name:24s}{value:8.4f}".replace(".0000", ""))
 
 
+def bench(arguments: argparse.Namespace) -> None:
+    """Compare methods on data sets, each run in a process of its own."""
+    from localmap.bench import plan, report, run, worker
+
+    preset = plan.PRESETS[arguments.preset]
+    planned = plan.jobs(preset, arguments.datasets, arguments.methods, arguments.runs)
+    out: Path = arguments.out
+    out.mkdir(parents=True, exist_ok=True)
+    wanted = arguments.metrics or list(worker.MEASURES)
+    limits = run.Limits(arguments.time_limit, arguments.memory_limit)
+    found = run.run(planned, out, wanted, limits, quiet=arguments.quiet)
+    written = report.write(out, found, f"Maps compared: {arguments.preset}")
+    failed = sum("failed" in row for row in found)
+    print(f"{len(found)} runs, {failed} of them failed; wrote {written[0]} and others.")
+
+
 def _score(Y: Any, labels: Any) -> float | None:
     """Silhouette, where labels are groups of more than one point."""
     if labels is None:
@@ -251,7 +268,32 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_columns(judge)
     judge.set_defaults(run=score)
+    _add_bench(commands)
     return parser
+
+
+def _add_bench(commands: Any) -> None:
+    from localmap.bench.methods import METHODS
+    from localmap.bench.plan import PRESETS
+
+    about = "; ".join(f"{name}: {preset.help}" for name, preset in PRESETS.items())
+    compare = commands.add_parser(
+        "bench",
+        help="compare methods on data sets",
+        description=f"Presets. {about}. A run that was killed goes on where it was.",
+    )
+    compare.add_argument("preset", nargs="?", default="quick", choices=PRESETS)
+    compare.add_argument(
+        "--datasets", nargs="+", metavar="SET", help="names, or files of your own"
+    )
+    compare.add_argument("--methods", nargs="+", metavar="METHOD", choices=METHODS)
+    compare.add_argument("--runs", type=int, metavar="N", help="seeds of each")
+    compare.add_argument("--metrics", nargs="+", metavar="NAME", help="measures")
+    compare.add_argument("--out", type=Path, default=Path("bench"), metavar="FOLDER")
+    compare.add_argument("--time-limit", type=float, default=3600.0, metavar="SECONDS")
+    compare.add_argument("--memory-limit", type=float, default=16.0, metavar="GB")
+    compare.add_argument("--quiet", action="store_true", help="show no progress")
+    compare.set_defaults(run=bench)
 
 
 def _add_columns(parser: argparse.ArgumentParser) -> None:
@@ -287,7 +329,7 @@ def _add_parameters(group: Any) -> None:
     add("n_neighbors", 'near pairs of a point, or "auto"', type=_number_or("auto", int))
     add("mid_near_ratio", "mid-near pairs per near pair", type=float)
     add("further_ratio", "further pairs per near pair", type=float)
-    add("metric", "euclidean, cosine or correlation")
+    add("metric", ", ".join(METRICS))
     add(
         "proximal_distance",
         'reach of local further pairs in the map, or "auto"',

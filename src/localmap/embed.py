@@ -7,12 +7,10 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
 from localmap import kernels
 from localmap.initialize import initialize
-from localmap.neighbors import nearest_neighbors
 from localmap.optimize import optimize
 from localmap.pairs import (
     EXTRA_CANDIDATES,
@@ -24,9 +22,9 @@ from localmap.pairs import (
 )
 from localmap.parameters import Parameters
 from localmap.place import FittedMap
-from localmap.preprocess import preprocess
 from localmap.proximal import measured_reach, sure_first
 from localmap.schedule import schedule
+from localmap.space import space_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +39,7 @@ class Embedding:
     seconds: dict[str, float]
 
 
-def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
+def embed(X: Any, params: Parameters, key: int) -> Embedding:
     """Run LocalMAP on finite numbers `X`; `key` decides all that is random."""
     watch = Stopwatch()
     n, n_threads = X.shape[0], params.n_threads
@@ -50,20 +48,20 @@ def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
         n_neighbors = automatic_neighbors(n)
     counts = pair_counts(n, n_neighbors, params.mid_near_ratio, params.further_ratio)
 
-    Z, preprocessing = preprocess(X, params.metric, params.pca_components)
+    space = space_of(X, params.metric, params.pca_components)
     watch.lap("preprocess")
     k = min(n - 1, counts.near + EXTRA_CANDIDATES)
-    graph = nearest_neighbors(Z, k, n_threads, at=counts.near)
-    recall = graph.recall
+    graph = space.neighbors(k, n_threads, at=counts.near)
+    n_candidates, recall = graph.indices.shape[1], graph.recall
     watch.lap("neighbors")
     if params.verbose:
         how = "exact" if recall == 1 else f"recall@{counts.near} about {recall:.3f}"
         tqdm.write(
-            f"{n:,} rows, {Z.shape[1]} columns, {k} neighbors of each ({how}), "
+            f"{n:,} rows, {n_candidates} neighbors of each ({how}), "
             f"{n_threads} threads",
             file=sys.stderr,
         )
-    pairs = sample_pairs(Z, graph, counts, key, n_threads)
+    pairs = sample_pairs(space, graph, counts, key, n_threads)
     row_scales = scales(graph.distances)
     sure = None
     if params.measured:
@@ -73,13 +71,7 @@ def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
     del graph
     watch.lap("pairs")
     descent = kernels.Descent(
-        initialize(
-            Z,
-            params.init,
-            params.n_components,
-            key,
-            principal=preprocessing.components is not None,
-        ),
+        initialize(space, params.init, params.n_components, key),
         *pairs,
         params.learning_rate,
         n_threads,
@@ -103,11 +95,11 @@ def embed(X: NDArray[Any], params: Parameters, key: int) -> Embedding:
     if reach == "auto":
         reach = measured_reach(descent.Y, key)
     fitted = FittedMap(
-        preprocessing,
-        Z,
+        space.kept,
         row_scales,
         descent.Y,
         n_neighbors=counts.near,
+        n_candidates=n_candidates,
         n_further=counts.further,
         weights=phases[-1].weights(1),
         reach=reach if params.locality else None,

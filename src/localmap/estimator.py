@@ -32,9 +32,14 @@ class LocalMAP(PaCMAP):
         Mid-near pairs of each point, as a multiple of `n_neighbors`.
     further_ratio : float, default=2.0
         Further pairs of each point, as a multiple of `n_neighbors`.
-    metric : {"euclidean", "cosine", "correlation"}, default="euclidean"
+    metric : {"euclidean", "cosine", "correlation", "manhattan", "chebyshev", \
+"hamming", "jaccard", "precomputed"}, default="euclidean"
         Distance between rows. Cosine and correlation do not depend on the scale of a
-        row.
+        row. From "manhattan" on, all rows are compared with all rows and no PCA is
+        done; "jaccard" asks of each number only whether it is 0. "precomputed": X
+        holds distances, either of all rows to all rows or, as a sparse matrix, of each
+        row to its nearest (scikit-learn's ``KNeighborsTransformer`` and its like;
+        ``n_neighbors + 50`` of them are best).
     proximal_distance : float or "auto", default="auto"
         Reach of the local further pairs in the map. "auto" measures it as the map
         grows, and lets near pairs that share half of their neighbours keep their pull,
@@ -156,7 +161,7 @@ default="pca"
         self.near_strength_ = float(params.strength)
 
 
-def load(path: str | PathLike[str]) -> PaCMAP:
+def load(path: str | PathLike[str], *, mmap_mode: Literal["r"] | None = None) -> PaCMAP:
     """Read a model that `LocalMAP.save` or `PaCMAP.save` has written.
 
     Nothing in the file is executed, and all of it is checked before use.
@@ -165,6 +170,10 @@ def load(path: str | PathLike[str]) -> PaCMAP:
     ----------
     path : str or path-like
         The file.
+    mmap_mode : {"r"} or None, default=None
+        "r" leaves the training rows in the file and reads them as they are needed:
+        many processes then share one copy. The file must stay as it is (a new `save`
+        to the same name does no harm).
 
     Returns
     -------
@@ -172,7 +181,7 @@ def load(path: str | PathLike[str]) -> PaCMAP:
         The fitted estimator.
     """
     kinds: dict[str, type[PaCMAP]] = {"LocalMAP": LocalMAP, "PaCMAP": PaCMAP}
-    kind, params, learned, fitted = read_model(path, tuple(kinds))
+    kind, params, learned, fitted = read_model(path, tuple(kinds), mmap_mode)
     model = kinds[kind](**params)
     for name, value in learned.items():
         setattr(model, name, value)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localmap.kernels import Floats
-from localmap.preprocess import principal_components
+from localmap.space import Space
 
 # Spread of the start along its widest axis. The first steps of Adam are one unit
 # long, so any start much smaller than that is equally small.
@@ -24,26 +24,17 @@ GRID: Final = 2.0**13
 
 
 def initialize(
-    Z: Floats,
-    init: str | NDArray[Any],
-    n_components: int,
-    key: int,
-    *,
-    principal: bool = False,
+    space: Space, init: str | NDArray[Any], n_components: int, key: int
 ) -> Floats:
-    """Return the start: principal components, noise, or the array as given.
-
-    `principal` says that the columns of Z are its principal components already.
-    """
+    """Return the start: principal components, noise, or the array as given."""
     if not isinstance(init, str):
         return np.array(init, dtype=np.float32, order="C")
-    n, d = Z.shape
-    noise = np.random.default_rng(key).standard_normal((n, n_components))
+    shape = (len(space), n_components)
+    noise = np.random.default_rng(key).standard_normal(shape)
     if init == "random":
         return (START_SPREAD * noise).astype(np.float32)
     Y = NOISE * noise
-    k = min(n_components, d)
-    scores = Z[:, :k].astype(np.float64) if principal else principal_components(Z, k)
+    scores = space.principal(n_components)
     spread = scores.std(axis=0)
     used = spread > spread[0] * np.finfo(np.float32).eps
     Y[:, : len(spread)][:, used] = scores[:, used] / spread[0]

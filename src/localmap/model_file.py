@@ -26,9 +26,10 @@ from localmap.kernels import Weights
 from localmap.parameters import Parameters
 from localmap.place import FittedMap
 from localmap.preprocess import Preprocessing
+from localmap.space import PRECOMPUTED, GivenSpace, RowSpace
 
 MAGIC: Final = b"LocalMAP"
-VERSION: Final = 1
+VERSION: Final = 2
 ALIGNED: Final = 64
 
 # Longer headers are damage: a million column names take less.
@@ -43,7 +44,7 @@ ARRAYS: Final = {
     "components": ("<f4", 2),
     "init": ("<f8", 2),
 }
-OPTIONAL: Final = {"components", "init"}
+OPTIONAL: Final = {"components", "init", "Z", "centre"}
 
 # What a fit learns beside the arrays, and of which type it is.
 LEARNED: Final[dict[str, type | tuple[type, ...]]] = {
@@ -68,14 +69,15 @@ def write_model(
     fitted: FittedMap,
 ) -> None:
     """Write all or nothing: what stood at `path` stays until the new file is whole."""
-    arrays: dict[str, NDArray[Any]] = {
-        "Y": fitted.Y,
-        "Z": fitted.Z,
-        "scales": fitted.scales,
-        "centre": fitted.preprocessing.centre,
-    }
-    if fitted.preprocessing.components is not None:
-        arrays["components"] = fitted.preprocessing.components
+    arrays: dict[str, NDArray[Any]] = {"Y": fitted.Y, "scales": fitted.scales}
+    space = fitted.space
+    if isinstance(space, RowSpace):
+        unit = space.preprocessing.unit
+        arrays |= {"Z": space.Z, "centre": space.preprocessing.centre}
+        if space.preprocessing.components is not None:
+            arrays["components"] = space.preprocessing.components
+    else:
+        unit = space.unit
     settings = dict(params)
     # Not data: a model read back draws no new map by the old callback or generator.
     settings["callback"] = None
@@ -92,9 +94,9 @@ def write_model(
         "learned": {k: learned[k] for k in LEARNED if k in learned},
         "stage_seconds": learned["stage_seconds_"],
         "feature_names": None if names is None else list(names),
-        "metric": fitted.preprocessing.metric,
-        "unit": fitted.preprocessing.unit,
+        "unit": unit,
         "n_neighbors": fitted.n_neighbors,
+        "n_candidates": fitted.n_candidates,
         "n_further": fitted.n_further,
         "weights": list(fitted.weights),
         "reach": fitted.reach,
@@ -121,14 +123,21 @@ def write_model(
 
 
 def read_model(
-    path: str | PathLike[str], kinds: Sequence[str]
+    path: str | PathLike[str], kinds: Sequence[str], mmap_mode: str | None = None
 ) -> tuple[str, dict[str, Any], dict[str, Any], FittedMap]:
     """Return the kind of estimator, its parameters, what it learned, and the map."""
+    if mmap_mode not in (None, "r"):
+        msg = f"mmap_mode must be None or 'r'; got {mmap_mode!r}."
+        raise ValueError(msg)
     try:
         with Path(path).open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             header, start = _read_header(file, size)
             arrays = _read_arrays(file, header, start, size)
+            if mmap_mode is not None and "Z" in arrays:
+                offset = start + header["arrays"]["Z"]["offset"]
+                shape = arrays["Z"].shape
+                arrays["Z"] = np.memmap(file, "<f4", "r", offset, shape)
         return _assembled(header, arrays, kinds)
     except ModelFileError as error:
         msg = f"{os.fspath(path)} cannot be read as a model: {error}"
@@ -259,33 +268,28 @@ def _assembled(
     if header["feature_names"] is not None:
         names = np.array([str(name) for name in header["feature_names"]], dtype=object)
         learned["feature_names_in_"] = names
-    n, d = arrays["Z"].shape
-    components = arrays.get("components")
-    D = len(arrays["centre"])
+    n = len(arrays["Y"])
+    D = learned["n_features_in_"]
+    space = _space(params["metric"], float(header["unit"]), arrays, D)
     consistent = (
-        arrays["Y"].shape == (n, params["n_components"])
+        len(space) == n
+        and arrays["Y"].shape == (n, params["n_components"])
         and arrays["scales"].shape == (n,)
-        and (d == D if components is None else components.shape == (D, d))
-        and learned["n_features_in_"] == D
-        and 1 <= int(header["n_neighbors"]) <= n
+        and 1 <= int(header["n_neighbors"]) <= int(header["n_candidates"]) <= n
         and 0 <= int(header["n_further"]) < 2**15
         and (arrays["scales"] > 0).all()
-        and float(header["unit"]) > 0
         and (header["reach"] is None or 0 < float(header["reach"]) < math.inf)
-        and header["metric"] == params["metric"]
         and len(learned.get("feature_names_in_", range(D))) == D
     )
     if not consistent:
         msg = "its parts do not fit together."
         raise ModelFileError(msg)
     fitted = FittedMap(
-        Preprocessing(
-            header["metric"], arrays["centre"], float(header["unit"]), components
-        ),
-        arrays["Z"],
+        space,
         arrays["scales"],
         arrays["Y"],
         n_neighbors=int(header["n_neighbors"]),
+        n_candidates=int(header["n_candidates"]),
         n_further=int(header["n_further"]),
         weights=Weights(*(float(w) for w in header["weights"])),
         reach=header["reach"],
@@ -293,3 +297,21 @@ def _assembled(
         key=int(header["key"]) % 2**64,
     )
     return header["kind"], params, learned, fitted
+
+
+def _space(
+    metric: str, unit: float, arrays: dict[str, NDArray[Any]], D: int
+) -> RowSpace | GivenSpace:
+    """Return what is known of the training rows, if its parts fit together."""
+    if not 0 < unit < math.inf:
+        msg = f"its unit is {unit}."
+        raise ModelFileError(msg)
+    if metric == PRECOMPUTED:
+        return GivenSpace(D, unit)
+    Z, centre = arrays["Z"], arrays["centre"]
+    components = arrays.get("components")
+    shape = (D, D) if components is None else components.shape
+    if len(centre) != D or shape != (D, Z.shape[1]):
+        msg = "its columns do not fit together."
+        raise ModelFileError(msg)
+    return RowSpace(Preprocessing(metric, centre, unit, components), Z)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,11 +16,16 @@ from sklearn.base import (
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from localmap.embed import embed
+from localmap.inputs import check_finite, numeric_table
 from localmap.kernels import thread_count
 from localmap.model_file import write_model
 from localmap.parameters import Parameters, random_key
 from localmap.place import place
-from localmap.preprocess import check_finite
+from localmap.preprocess import ROW_METRICS
+from localmap.space import PRECOMPUTED, check_distances
+
+# Metrics for which zeros need not be filled in.
+SPARSE_METRICS: Final = (*ROW_METRICS, PRECOMPUTED)
 
 
 class PaCMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -40,9 +45,14 @@ class PaCMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         Mid-near pairs of each point, as a multiple of `n_neighbors`.
     further_ratio : float, default=2.0
         Further pairs of each point, as a multiple of `n_neighbors`.
-    metric : {"euclidean", "cosine", "correlation"}, default="euclidean"
+    metric : {"euclidean", "cosine", "correlation", "manhattan", "chebyshev", \
+"hamming", "jaccard", "precomputed"}, default="euclidean"
         Distance between rows. Cosine and correlation do not depend on the scale of a
-        row.
+        row. From "manhattan" on, all rows are compared with all rows and no PCA is
+        done; "jaccard" asks of each number only whether it is 0. "precomputed": X
+        holds distances, either of all rows to all rows or, as a sparse matrix, of each
+        row to its nearest (scikit-learn's ``KNeighborsTransformer`` and its like;
+        ``n_neighbors + 50`` of them are best).
     init : {"pca", "random"} or array-like of shape (n_samples, n_components), \
 default="pca"
         Where the points start. An array is used at its own scale.
@@ -134,8 +144,9 @@ default="pca"
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The data: finite numbers, at least two rows.
+        X : array-like, table or sparse matrix of shape (n_samples, n_features)
+            The data: finite numbers, at least two rows. With ``metric="precomputed"``
+            distances, of shape (n_samples, n_samples).
         y : object
             Ignored; here for scikit-learn's pipelines.
 
@@ -150,10 +161,7 @@ default="pca"
         random_state = settings.pop("random_state")
         params = Parameters(**self._fixed, **settings)
         key = random_key(random_state)
-        data = validate_data(
-            self, X, dtype="numeric", ensure_all_finite=False, ensure_min_samples=2
-        )
-        check_finite(data)
+        data = self._checked(X, params.metric, reset=True, ensure_min_samples=2)
         if not isinstance(params.init, str):
             self._check_start(params.init, (data.shape[0], params.n_components))
         result = embed(data, params, key)
@@ -171,8 +179,9 @@ default="pca"
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The data: finite numbers, at least two rows.
+        X : array-like, table or sparse matrix of shape (n_samples, n_features)
+            The data: finite numbers, at least two rows. With ``metric="precomputed"``
+            distances, of shape (n_samples, n_samples).
         y : object
             Ignored; here for scikit-learn's pipelines.
 
@@ -194,8 +203,9 @@ default="pca"
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows with the columns of the training data.
+        X : array-like, table or sparse matrix of shape (n_samples, n_features)
+            Rows with the columns of the training data. With ``metric="precomputed"``
+            distances to the training rows, all or (sparse) those of the nearest.
         return_distance : bool, default=False
             Also return how far each row is from those seen in training.
 
@@ -219,10 +229,9 @@ default="pca"
         (297, 2)
         """
         check_is_fitted(self)
-        data = validate_data(
-            self, X, dtype="numeric", ensure_all_finite=False, reset=False
-        )
-        check_finite(data)
+        data = self._checked(X, self.metric, reset=False)
+        if self.metric == PRECOMPUTED:
+            check_distances(data)
         Y, distance = place(self._fitted, data, thread_count(self.n_jobs))
         return (Y, distance) if return_distance else Y
 
@@ -250,6 +259,19 @@ default="pca"
     def _learned(self, params: Parameters, reach: float) -> None:
         """Set the attributes that only a subclass has."""
 
+    def _checked(self, X: Any, metric: str, **how: Any) -> Any:
+        """Return finite numbers, dense or as rows of a sparse matrix."""
+        data = validate_data(
+            self,
+            numeric_table(X),
+            accept_sparse="csr" if metric in SPARSE_METRICS else False,
+            dtype="numeric",
+            ensure_all_finite=False,
+            **how,
+        )
+        check_finite(data, getattr(self, "feature_names_in_", None))
+        return data
+
     @staticmethod
     def _check_start(init: Any, shape: tuple[int, int]) -> None:
         start = check_array(init, input_name="init", ensure_min_samples=0)
@@ -267,6 +289,8 @@ default="pca"
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float32"]
+        tags.input_tags.sparse = self.metric in SPARSE_METRICS
+        tags.input_tags.pairwise = self.metric == PRECOMPUTED
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:

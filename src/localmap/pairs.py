@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from localmap import kernels
 from localmap.neighbors import KNNGraph
+from localmap.space import Space
 
 # More pairs than any machine holds: where a ratio is beyond all reason.
 MOST: Final = 2**31
@@ -85,7 +86,7 @@ def scales(distances: kernels.Floats) -> NDArray[np.float64]:
 
 
 def sample_pairs(
-    Z: kernels.Floats,
+    space: Space,
     graph: KNNGraph,
     counts: PairCounts,
     key: int,
@@ -101,6 +102,6 @@ def sample_pairs(
     )
     return Pairs(
         near=near,
-        mid_near=kernels.mid_near(Z, counts.mid_near, key, n_threads),
+        mid_near=space.mid_near(counts.mid_near, key, n_threads),
         further=kernels.further(near, counts.further, key, n_threads),
     )

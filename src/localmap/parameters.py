@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from localmap import proximal, schedule
 from localmap.kernels import thread_count
-from localmap.preprocess import ROW_METRICS
+from localmap.space import METRICS
 
 # Distances and steps in the map are float32; their squares must be, too.
 FLOAT32_RANGE = (1e-15, 1e15)
@@ -45,10 +45,8 @@ class Parameters:
             _integer("n_neighbors", self.n_neighbors, 1, also='or "auto"')
         _number("mid_near_ratio", self.mid_near_ratio, 0.0)
         _number("further_ratio", self.further_ratio, 0.0)
-        if self.metric not in ROW_METRICS:
-            _refuse(
-                "metric", self.metric, f"one of {', '.join(map(repr, ROW_METRICS))}"
-            )
+        if self.metric not in METRICS:
+            _refuse("metric", self.metric, f"one of {', '.join(map(repr, METRICS))}")
         if self.proximal_distance != "auto":
             _number(
                 "proximal_distance",

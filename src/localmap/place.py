@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localmap import kernels
-from localmap.pairs import EXTRA_CANDIDATES, scales
-from localmap.preprocess import Preprocessing, blocks
+from localmap.pairs import scales
+from localmap.preprocess import blocks
 from localmap.schedule import REDRAW_EVERY
+from localmap.space import GivenSpace, RowSpace
 
 # A point that starts among its neighbours has come to rest by then.
 N_ITERS: Final = 50
@@ -31,11 +32,11 @@ SAME: Final = 1e-5
 class FittedMap:
     """A map and all that is needed to place new rows in it."""
 
-    preprocessing: Preprocessing
-    Z: kernels.Floats
+    space: RowSpace | GivenSpace
     scales: NDArray[np.float64]
     Y: kernels.Floats
     n_neighbors: int
+    n_candidates: int  # nearest rows of which near pairs are chosen
     n_further: int
     weights: kernels.Weights
     reach: float | None  # None: further pairs come from the whole map
@@ -44,7 +45,7 @@ class FittedMap:
 
 
 def place(
-    fitted: FittedMap, X: NDArray[Any], n_threads: int = 1
+    fitted: FittedMap, X: Any, n_threads: int = 1
 ) -> tuple[kernels.Floats, kernels.Floats]:
     """Return the place of each row of X and how far it is from rows seen in training.
 
@@ -52,19 +53,17 @@ def place(
     training row) in units of the scales of its near pairs: about 1 for rows like those
     seen, many times that for rows unlike any.
     """
-    Y = np.empty((len(X), fitted.Y.shape[1]), dtype=np.float32)
-    away = np.empty(len(X), dtype=np.float32)
+    Y = np.empty((X.shape[0], fitted.Y.shape[1]), dtype=np.float32)
+    away = np.empty(X.shape[0], dtype=np.float32)
     for rows in blocks(X):
         Y[rows], away[rows] = _place_block(fitted, X[rows], n_threads)
     return Y, away
 
 
 def _place_block(
-    fitted: FittedMap, X: NDArray[Any], n_threads: int
+    fitted: FittedMap, X: Any, n_threads: int
 ) -> tuple[kernels.Floats, kernels.Floats]:
-    Z = fitted.preprocessing.apply_by_row(X, n_threads)
-    k = min(len(fitted.Z), fitted.n_neighbors + EXTRA_CANDIDATES)
-    found, distances = kernels.neighbors_of(fitted.Z, Z, k, n_threads)
+    found, distances = fitted.space.neighbors_of(X, fitted.n_candidates, n_threads)
     scaled = distances.astype(np.float64) ** 2 / fitted.scales[found]
     order = np.argsort(scaled, axis=1, kind="stable")[:, : fitted.n_neighbors]
     near = np.take_along_axis(found, order, axis=1)

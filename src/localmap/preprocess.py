@@ -15,13 +15,17 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
+from scipy.sparse import issparse
 
-from localmap import kernels
+from localmap import kernels, sparse_rows
 
 Floats: TypeAlias = NDArray[np.float32]
 
 # Metrics that are Euclidean once each row has been centred and / or normalised.
 ROW_METRICS: Final = ("euclidean", "cosine", "correlation")
+
+# Metrics that ask whether numbers are equal, or zero: such data stays as it is.
+AS_IT_IS: Final = ("hamming", "jaccard")
 
 # Numbers handled at once; a block of rows stays in the cache between its few uses.
 BLOCK: Final = 1 << 21
@@ -49,8 +53,12 @@ class Preprocessing:
     unit: float
     components: Floats | None
 
-    def apply(self, X: NDArray[Any]) -> Floats:
+    def apply(self, X: Any) -> Floats:
         """Bring rows to the space in which neighbours are searched."""
+        if _is_wide_and_sparse(X) and self.components is not None:
+            return sparse_rows.project(
+                X, self.metric, self.centre, self.unit, self.components
+            )
         d = X.shape[1] if self.components is None else self.components.shape[1]
         Z = np.empty((X.shape[0], d), dtype=np.float32)
         for rows in blocks(X):
@@ -58,14 +66,16 @@ class Preprocessing:
             Z[rows] = centred if self.components is None else centred @ self.components
         return Z
 
-    def apply_by_row(self, X: NDArray[Any], n_threads: int = 1) -> Floats:
+    def apply_by_row(self, X: Any, n_threads: int = 1) -> Floats:
         """Bring rows there one by one: the same bits whatever batch a row is in."""
+        if _is_wide_and_sparse(X) and self.components is not None:
+            return self.apply(X)
         centred = self.centred(X)
         if self.components is None:
             return centred
         return kernels.project(centred, self.components, n_threads)
 
-    def centred(self, block: NDArray[Any]) -> Floats:
+    def centred(self, block: Any) -> Floats:
         """Normalise, centre and scale rows; no projection."""
         block = _in_metric(block, self.metric)
         if not FLOAT32_UNITS[0] < self.unit < FLOAT32_UNITS[1]:
@@ -77,16 +87,17 @@ class Preprocessing:
 
 
 def preprocess(
-    X: NDArray[Any], metric: str = "euclidean", pca_components: int | None = 100
+    X: Any, metric: str = "euclidean", pca_components: int | None = 100
 ) -> tuple[Floats, Preprocessing]:
     """Centre X and, if it has more than `pca_components` columns, reduce it by PCA.
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features)
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
         Numbers of any type; not changed.
-    metric : {"euclidean", "cosine", "correlation"}
-        The last two normalise each row first, so they do not depend on its scale.
+    metric : str
+        Cosine and correlation normalise each row first, so they do not depend on its
+        scale. Metrics that are no Euclidean distance keep all columns.
     pca_components : int or None
         Number of components to keep; None keeps the columns as they are.
 
@@ -97,12 +108,37 @@ def preprocess(
     preprocessing : Preprocessing
         What was done, to do it to other rows.
     """
-    centre, unit = _centre_and_unit(X, metric)
-    plain = Preprocessing(metric, centre, unit, None)
     n, D = X.shape
-    if pca_components is None or pca_components >= D:
+    reduced_to = min(D if pca_components is None else pca_components, n)
+    if metric not in ROW_METRICS or pca_components is None or pca_components >= D:
+        reduced_to = D
+    if _is_wide_and_sparse(X):
+        if reduced_to == D:
+            msg = (
+                f"Sparse data with {D} columns would be filled in with zeros: set "
+                "pca_components to a number below that, 100 for example."
+            )
+            raise ValueError(msg)
+        return _preprocess_sparse(X, metric, reduced_to)
+    centre, unit = _centre_and_unit(X, metric)
+    if metric in AS_IT_IS:
+        centre, unit = np.zeros(D), 1.0
+    plain = Preprocessing(metric, centre, unit, None)
+    if reduced_to == D:
         return plain.apply(X), plain
-    axes = _principal_axes(X, plain, min(pca_components, n))
+    axes = _principal_axes(X, plain, reduced_to)
+    components = np.ascontiguousarray(axes, dtype=np.float32)
+    reduced = Preprocessing(metric, centre, unit, components)
+    return reduced.apply(X), reduced
+
+
+def _preprocess_sparse(X: Any, metric: str, k: int) -> tuple[Floats, Preprocessing]:
+    """Do the same without filling in zeros."""
+    S, shift = sparse_rows.in_metric(X, metric)
+    centre, extent = sparse_rows.centre_and_extent(S, shift)
+    _refuse_equal_rows(extent, metric)
+    unit = power_of_two(extent)
+    axes = _signed(sparse_rows.principal_axes(S, shift, centre, unit, k))
     components = np.ascontiguousarray(axes, dtype=np.float32)
     reduced = Preprocessing(metric, centre, unit, components)
     return reduced.apply(X), reduced
@@ -122,6 +158,12 @@ def principal_components(Z: Floats, n_components: int) -> NDArray[np.float64]:
         axes = _signed(axes / np.maximum(np.linalg.norm(axes, axis=0), 1e-300))
         scores: NDArray[np.float64] = centred @ axes
         return scores
+    if d > EXACT_PCA:
+        from sklearn.utils.extmath import randomized_svd
+
+        centred = Z - Z.mean(axis=0, dtype=np.float64).astype(np.float32)
+        left, values, _ = randomized_svd(centred, n_components, random_state=0)
+        return _signed((left * values).astype(np.float64))
     second, mean = np.zeros((d, d)), np.zeros(d)
     for rows in blocks(Z):
         block = Z[rows].astype(np.float64)
@@ -132,25 +174,7 @@ def principal_components(Z: Floats, n_components: int) -> NDArray[np.float64]:
     return np.concatenate([(Z[rows] - mean) @ axes for rows in blocks(Z)])
 
 
-def check_finite(X: NDArray[Any]) -> None:
-    """Refuse NaN and infinity, and say where the first one is."""
-    if X.dtype.kind != "f":
-        return
-    for rows in blocks(X):
-        finite = np.isfinite(X[rows])
-        if not finite.all():
-            row, column = np.argwhere(~finite)[0]
-            row += rows.start
-            what = "NaN" if np.isnan(X[row, column]) else "infinity"
-            msg = (
-                f"Input X contains {what}, first at row {row}, column {column}. "
-                "Drop or fill such rows first, for example with "
-                "sklearn.impute.SimpleImputer."
-            )
-            raise ValueError(msg)
-
-
-def blocks(X: NDArray[Any]) -> Iterator[slice]:
+def blocks(X: Any) -> Iterator[slice]:
     """Yield slices of rows of about `BLOCK` numbers each."""
     n, D = X.shape
     rows = max(64, BLOCK // max(1, D))
@@ -158,12 +182,22 @@ def blocks(X: NDArray[Any]) -> Iterator[slice]:
         yield slice(start, min(n, start + rows))
 
 
-def _in_metric(block: NDArray[Any], metric: str) -> NDArray[Any]:
+def _in_metric(block: Any, metric: str) -> NDArray[Any]:
     """Return rows as floats, normalised as the metric asks."""
-    block = block.astype(np.result_type(block.dtype, np.float32), copy=False)
-    if metric == "euclidean":
-        return block
-    block = block.astype(np.float64)
+    if issparse(block):
+        block = block.toarray()
+    if metric == "jaccard":
+        block = block != 0
+    floats: NDArray[Any] = block.astype(
+        np.result_type(block.dtype, np.float32), copy=False
+    )
+    if metric in ("cosine", "correlation"):
+        return _normalised(floats.astype(np.float64), metric)
+    return floats
+
+
+def _normalised(block: NDArray[np.float64], metric: str) -> NDArray[np.float64]:
+    """Give each row, for correlation without its mean, the length one; in place."""
     # Two steps, so that no square leaves the range of float64.
     block /= _nonzero(np.abs(block).max(axis=1))
     if metric == "correlation":
@@ -179,7 +213,7 @@ def _nonzero(norms: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(norms > 0, norms, 1.0)[:, None]
 
 
-def _centre_and_unit(X: NDArray[Any], metric: str) -> tuple[NDArray[np.float64], float]:
+def _centre_and_unit(X: Any, metric: str) -> tuple[NDArray[np.float64], float]:
     """Column means (on a grid) and the power of two of the largest deviation."""
     n, D = X.shape
     low, high = np.full(D, np.inf), np.full(D, -np.inf)
@@ -193,20 +227,32 @@ def _centre_and_unit(X: NDArray[Any], metric: str) -> tuple[NDArray[np.float64],
             total += (block / n).sum(axis=0, dtype=np.float64)
     centre = np.clip(total, low, high)
     deviation = np.maximum(high / 2 - centre / 2, centre / 2 - low / 2).max()
-    if deviation <= (0.0 if metric == "euclidean" else ROUNDING):
-        msg = (
-            "All rows of X are equal"
-            + ("" if metric == "euclidean" else f" under metric={metric!r}")
-            + ": there is no structure to map. Check that the right columns were read."
-        )
-        raise ValueError(msg)
-    unit = 2.0 ** np.clip(np.ceil(np.log2(deviation)) + 1, -1020, 1020)
-    return np.round(centre / unit * CENTRE_GRID) / CENTRE_GRID * unit, float(unit)
+    _refuse_equal_rows(deviation, metric)
+    unit = power_of_two(deviation)
+    return np.round(centre / unit * CENTRE_GRID) / CENTRE_GRID * unit, unit
 
 
-def _principal_axes(
-    X: NDArray[Any], plain: Preprocessing, k: int
-) -> NDArray[np.float64]:
+def _refuse_equal_rows(deviation: float, metric: str) -> None:
+    if deviation > (ROUNDING if metric in ("cosine", "correlation") else 0.0):
+        return
+    msg = (
+        "All rows of X are equal"
+        + ("" if metric == "euclidean" else f" under metric={metric!r}")
+        + ": there is no structure to map. Check that the right columns were read."
+    )
+    raise ValueError(msg)
+
+
+def power_of_two(largest: float) -> float:
+    """Return the power of two by which numbers up to `largest` are divided."""
+    return float(2.0 ** np.clip(np.ceil(np.log2(largest)) + 1, -1020, 1020))
+
+
+def _is_wide_and_sparse(X: Any) -> bool:
+    return bool(issparse(X) and X.shape[1] > EXACT_PCA)
+
+
+def _principal_axes(X: Any, plain: Preprocessing, k: int) -> NDArray[np.float64]:
     """Principal axes by the cheapest route for the shape at hand.
 
     Exact if there are at most `EXACT_PCA` rows or columns, randomised above.

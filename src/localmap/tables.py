@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from localmap.inputs import check_finite
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -212,8 +214,10 @@ def _from_frame(
         msg = f"{path} has no numeric column to embed"
         raise TableError(msg)
     dtype = np.float32 if (numeric.dtypes == np.float32).all() else np.float64
+    X = numeric.to_numpy(dtype=dtype, na_value=np.nan)
+    check_finite(X, list(numeric.columns))
     return Table(
-        numeric.to_numpy(dtype=dtype, na_value=np.nan),
+        X,
         frame[aside].copy(),
         None if labels is None else frame[labels],
         left_out,

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-import os
 from typing import TypeAlias
 
 import numpy as np
+from joblib import cpu_count
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_info
 
 Floats: TypeAlias = NDArray[np.float32]
 Ints: TypeAlias = NDArray[np.int32]
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Turn scikit-learn's ``n_jobs`` into a number of threads."""
+    """Turn scikit-learn's ``n_jobs`` into a number of threads.
+
+    -1 is as many as this process may use: cores it is bound to, quotas of its container
+    and limits set with threadpoolctl or for OpenMP, as in joblib's workers.
+    """
     if n_jobs is None:
         return 1
     if n_jobs > 0:
         return n_jobs
-    available = (
-        len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else (os.cpu_count() or 1)
-    )
-    return max(1, available + 1 + n_jobs)
+    limits = [
+        library["num_threads"]
+        for library in threadpool_info()
+        if library["user_api"] == "openmp"
+    ]
+    return max(1, int(min([cpu_count(), *limits])) + 1 + n_jobs)
 
 
 def checked(pairs: Ints, n: int, rows: int | None = None) -> Ints:

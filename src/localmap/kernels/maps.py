@@ -62,14 +62,25 @@ def settle(
 
 
 def silhouette(
-    Y: Floats, labels: NDArray[np.int64], n_threads: int = 1
+    Y: Floats,
+    labels: NDArray[np.int64],
+    n_threads: int = 1,
+    points: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
-    """Silhouette of each point; `labels` are 0 .. number of labels - 1, none empty."""
+    """Silhouette of all points, or of those that `points` names.
+
+    `labels` are 0 .. number of labels - 1, none empty.
+    """
     order = np.argsort(labels, kind="stable")
     axes = np.ascontiguousarray(Y[order].T, dtype=np.float32)
     starts = np.concatenate([[0], np.cumsum(np.bincount(labels))]).astype(np.int64)
-    by_place = np.empty(len(order), dtype=np.float64)
-    _core.silhouette(axes, starts, by_place, n_threads)
-    values = np.empty_like(by_place)
-    values[order] = by_place
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    if points is not None:
+        place = place[points]
+    sorting = np.argsort(place, kind="stable")
+    values = np.empty(len(place), dtype=np.float64)
+    by_place = np.empty_like(values)
+    _core.silhouette(axes, starts, place[sorting], by_place, n_threads)
+    values[sorting] = by_place
     return values

@@ -1,0 +1,199 @@
+"""The methods compared, each with its package's defaults.
+
+A method is a function of (X, seed, parameters) that returns a map of two dimensions.
+Its package is imported when it runs: what is not installed is missed only there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localmap.kernels import Weights
+from localmap.schedule import Phase
+
+Map = Callable[[NDArray[Any], int, dict[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to make a map, and the package that it comes from."""
+
+    title: str
+    package: str
+    embed: Map
+
+    @property
+    def version(self) -> str | None:
+        """The version installed, or None."""
+        try:
+            return version(self.package)
+        except PackageNotFoundError:
+            return None
+
+
+def _ours(name: str, **fixed: Any) -> Map:
+    def embed(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
+        import localmap
+
+        model = getattr(localmap, name)(random_state=seed, **fixed, **params)
+        return model.fit_transform(X)
+
+    return embed
+
+
+@dataclass(frozen=True)
+class _PlainNear(Phase):
+    """LocalMAP's phase with PaCMAP's near force."""
+
+    def weights(self, iteration: int) -> Weights:
+        return super().weights(iteration)._replace(near_plain=1.0, near_local=0.0)
+
+
+def _part(*, near_weights: bool, local_pairs: bool) -> Map:
+    """One of LocalMAP's two changes alone, at the paper's distance."""
+
+    def embed(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
+        del params
+        from localmap import kernels
+        from localmap.initialize import initialize
+        from localmap.optimize import optimize
+        from localmap.pairs import PairCounts, sample_pairs
+        from localmap.schedule import schedule
+        from localmap.space import space_of
+
+        threads = kernels.thread_count(-1)
+        space = space_of(X, "euclidean", 100)
+        graph = space.neighbors(60, threads, at=10)
+        pairs = sample_pairs(space, graph, PairCounts(10, 5, 20), seed, threads)
+        start = initialize(space, "pca", 2, seed)
+        descent = kernels.Descent(start, *pairs, 1.0, threads)
+        *first, last = schedule((100, 100, 250), 1.0, 5.0)
+        if not local_pairs:
+            last = replace(last, redraw_every=last.n_iters)
+        if not near_weights:
+            last = _PlainNear(**vars(last))
+        phases = (*first, last)
+        optimize(descent, phases, proximal_distance=10.0, key=seed)
+        return descent.Y
+
+    return embed
+
+
+def _pca(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
+    from sklearn.decomposition import PCA
+
+    return PCA(2, random_state=seed, **params).fit_transform(X)
+
+
+def _opentsne(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
+    from openTSNE import TSNE
+
+    return np.asarray(TSNE(n_jobs=-1, random_state=seed, **params).fit(X))
+
+
+def _umap(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
+    import umap
+
+    # A seed would make it run on one thread: as the authors do, it gets none.
+    np.random.seed(seed)  # noqa: NPY002 - what umap draws from without a seed
+    return umap.UMAP(**params).fit_transform(X)
+
+
+def _pacmap(name: str) -> Map:
+    def embed(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
+        import pacmap
+
+        init = params.get("init", "pca")
+        # A seed would make its neighbour search run on one thread.
+        np.random.seed(seed)  # noqa: NPY002 - what pacmap draws from without a seed
+        return getattr(pacmap, name)().fit_transform(X, init=init)
+
+    return embed
+
+
+def _trimap(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
+    import trimap
+
+    np.random.seed(seed)  # noqa: NPY002 - trimap takes no seed
+    return trimap.TRIMAP(verbose=False, **params).fit_transform(X.astype(np.float32))
+
+
+def _phate(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
+    import phate
+
+    model = phate.PHATE(n_jobs=-1, random_state=seed, verbose=0, **params)
+    return model.fit_transform(X)
+
+
+def _hnne(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
+    from hnne import HNNE
+
+    return HNNE(random_state=seed, **params).fit_transform(X.astype(np.float32))
+
+
+def _contrastive(**fixed: Any) -> Map:
+    def embed(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
+        import cne
+        import torch
+
+        torch.manual_seed(seed)
+        model = cne.CNE(seed=seed, **fixed, **params)
+        return model.fit_transform(X.astype(np.float32))
+
+    return embed
+
+
+def _largevis(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
+    import torchdr
+
+    model = torchdr.LargeVis(random_state=seed, **params)
+    return np.asarray(model.fit_transform(X.astype(np.float32)))
+
+
+METHODS: Final[dict[str, Method]] = {
+    "pca": Method("PCA", "scikit-learn", _pca),
+    "tsne": Method("t-SNE", "openTSNE", _opentsne),
+    "umap": Method("UMAP", "umap-learn", _umap),
+    "trimap": Method("TriMap", "trimap", _trimap),
+    "phate": Method("PHATE", "phate", _phate),
+    "hnne": Method("h-NNE", "hnne", _hnne),
+    "negtsne": Method("Neg-t-SNE", "contrastive-ne", _contrastive(loss_mode="neg")),
+    "infonc": Method("InfoNC-t-SNE", "contrastive-ne", _contrastive()),
+    "ncvis": Method(
+        "NCVis",
+        "contrastive-ne",
+        _contrastive(loss_mode="nce", optimizer="adam", parametric=True),
+    ),
+    "largevis": Method("LargeVis", "torchdr", _largevis),
+    "pacmap": Method("PaCMAP", "pacmap", _pacmap("PaCMAP")),
+    "localmap": Method("LocalMAP (published)", "pacmap", _pacmap("LocalMAP")),
+    "ours": Method("LocalMAP (ours)", "localmap", _ours("LocalMAP")),
+    "ours_paper": Method(
+        "LocalMAP (ours, distance 10)",
+        "localmap",
+        _ours("LocalMAP", proximal_distance=10.0),
+    ),
+    "ours_pacmap": Method("PaCMAP (ours)", "localmap", _ours("PaCMAP")),
+    "weights": Method(
+        "near weights only",
+        "localmap",
+        _part(near_weights=True, local_pairs=False),
+    ),
+    "pairs": Method(
+        "local further pairs only",
+        "localmap",
+        _part(near_weights=False, local_pairs=True),
+    ),
+}
+
+# The twelve of the paper, and ours.
+COMPARED: Final = (
+    "pca", "tsne", "umap", "trimap", "phate", "hnne", "negtsne", "infonc", "ncvis",
+    "largevis", "pacmap", "localmap", "ours",
+)  # fmt: skip

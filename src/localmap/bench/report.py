@@ -1,0 +1,271 @@
+"""What was found, as Markdown, LaTeX and one HTML page that needs no other file."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import os
+import platform
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from localmap.bench.methods import METHODS
+from localmap.bench.plan import MIXTURE
+from localmap.bench.summary import LEVEL, Cell, Table, label, tables
+
+
+def write(
+    folder: Path, results: Sequence[dict[str, Any]], title: str = "Maps compared"
+) -> list[Path]:
+    """Write report.md, report.tex, report.html and a page for each data set."""
+    found = tables(results)
+    pictures = dict(_pictures(folder, results))
+    for name, data in pictures.items():
+        (folder / name).write_bytes(data)
+    about = _about(results)
+    written = [folder / "report.md", folder / "report.tex", folder / "report.html"]
+    written[0].write_text(_markdown(title, about, found, pictures))
+    written[1].write_text(_latex(found))
+    written[2].write_text(_html(title, about, found, pictures))
+    for dataset in found[0].datasets:
+        page = folder / f"{_slug(dataset)}.md"
+        page.write_text(_page(dataset, found, pictures))
+        written.append(page)
+    return written
+
+
+def _about(results: Sequence[dict[str, Any]]) -> list[str]:
+    versions = {
+        METHODS[row["method"]].package: row["version"]
+        for row in results
+        if row.get("version")
+    }
+    seeds: dict[str, set[int]] = {}
+    for row in results:
+        if "failed" not in row:
+            seeds.setdefault(label(row), set()).add(row["seed"])
+    counts = ", ".join(f"{title} {len(found)}" for title, found in seeds.items())
+    cpu = next(
+        (
+            line.split(":")[1].strip()
+            for line in _lines(Path("/proc/cpuinfo"))
+            if line.startswith("model name")
+        ),
+        platform.processor() or "unknown CPU",
+    )
+    used = ", ".join(f"{name} {found}" for name, found in versions.items())
+    machine = (
+        f"{datetime.now(UTC).date().isoformat()}, {os.cpu_count()} cores of {cpu}, "
+        f"Python {platform.python_version()}; {used}."
+    )
+    meaning = (
+        "Mean ± standard deviation over seeds, with each package's defaults. Bold: the "
+        "best mean. Underlined: not different from the best by Welch's t-test at "
+        f"{LEVEL}; with one seed no test is made."
+    )
+    return [
+        machine,
+        meaning,
+        f"Largest number of seeds of each method on any set: {counts or 'none'}.",
+    ]
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def _failures(found: Sequence[Table]) -> Iterator[str]:
+    table = found[0]
+    for title, cells in table.rows.items():
+        reasons: dict[str, list[str]] = {}
+        for dataset, cell in zip(table.datasets, cells, strict=True):
+            if cell.failed:
+                reasons.setdefault(cell.failed, []).append(dataset)
+            elif not cell.values and not any(
+                other.rows[title][table.datasets.index(dataset)].values
+                for other in found
+            ):
+                reasons.setdefault("not run", []).append(dataset)
+        for reason, sets in reasons.items():
+            yield f"{title} on {', '.join(sets)}: {reason}"
+
+
+def _markdown(
+    title: str, about: list[str], found: Sequence[Table], pictures: dict[str, bytes]
+) -> str:
+    lines = [f"# {title}", ""]
+    for paragraph in about:
+        lines += [paragraph, ""]
+    for table in found:
+        lines += [f"## {table.title}", "", _markdown_table(table), ""]
+    failed = list(_failures(found))
+    if failed:
+        lines += [
+            "## Cells without a number",
+            "",
+            *[f"- {line}" for line in failed],
+            "",
+        ]
+    lines += ["## Pictures", ""]
+    lines += [f"![{name}]({name})" for name in pictures]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_table(table: Table) -> str:
+    lines = [
+        f"| | {' | '.join(table.datasets)} |",
+        "|---" * (len(table.datasets) + 1) + "|",
+    ]
+    for title, cells in table.rows.items():
+        shown = []
+        for cell in cells:
+            text = cell.text(table.digits)
+            text = (
+                f"**{text}**" if cell.best else f"<u>{text}</u>" if cell.close else text
+            )
+            shown.append(text + _beside(cell))
+        lines.append(f"| {title} | {' | '.join(shown)} |")
+    return "\n".join(lines)
+
+
+def _beside(cell: Cell) -> str:
+    return "" if cell.paper is None else f" (paper {cell.paper:.2f})"
+
+
+def _latex(found: Sequence[Table]) -> str:
+    parts = ["% Needs \\usepackage{booktabs}"]
+    for table in found:
+        names = " & ".join(_tex(name) for name in table.datasets)
+        lines = [
+            "\\begin{table}\\centering",
+            f"\\caption{{{_tex(table.title)}}}",
+            f"\\begin{{tabular}}{{l{'r' * len(table.datasets)}}}\\toprule",
+            f" & {names} \\\\\\midrule",
+        ]
+        for title, cells in table.rows.items():
+            shown = []
+            for cell in cells:
+                text = cell.text(table.digits).replace("±", "$\\pm$")
+                if cell.best:
+                    text = f"\\textbf{{{text}}}"
+                elif cell.close:
+                    text = f"\\underline{{{text}}}"
+                shown.append(text + _beside(cell))
+            lines.append(f"{_tex(title)} & {' & '.join(shown)} \\\\")
+        lines += ["\\bottomrule\\end{tabular}", "\\end{table}"]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def _tex(text: str) -> str:
+    for sign in "\\&%$#_{}~^":
+        text = text.replace(sign, "\\textbackslash " if sign == "\\" else f"\\{sign}")
+    return text
+
+
+STYLE: Final = """
+body{font:15px/1.5 system-ui,sans-serif;max-width:1100px;margin:2em auto;padding:0 1em}
+table{border-collapse:collapse;margin:1em 0}
+td,th{padding:.25em .7em;text-align:right;border-bottom:1px solid #ddd}
+td:first-child,th:first-child{text-align:left}
+img{max-width:100%}.paper{color:#777;font-size:.85em}
+"""
+
+
+def _html(
+    title: str, about: list[str], found: Sequence[Table], pictures: dict[str, bytes]
+) -> str:
+    parts = [
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
+        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body>",
+        f"<h1>{html.escape(title)}</h1>",
+        *[f"<p>{html.escape(paragraph)}</p>" for paragraph in about],
+    ]
+    parts += [_html_table(table) for table in found]
+    failed = list(_failures(found))
+    if failed:
+        parts.append("<h2>Cells without a number</h2><ul>")
+        parts += [f"<li>{html.escape(line)}</li>" for line in failed]
+        parts.append("</ul>")
+    for name, data in pictures.items():
+        picture = base64.b64encode(data).decode()
+        parts.append(
+            f"<h2>{html.escape(name.removesuffix('.png'))}</h2>"
+            f"<img alt='{html.escape(name, quote=True)}' "
+            f"src='data:image/png;base64,{picture}'>"
+        )
+    return "\n".join(parts) + "</body></html>\n"
+
+
+def _html_table(table: Table) -> str:
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in table.datasets)
+    lines = [f"<h2>{html.escape(table.title)}</h2><table><tr><th></th>{head}</tr>"]
+    for title, cells in table.rows.items():
+        shown = ""
+        for cell in cells:
+            text = html.escape(cell.text(table.digits))
+            text = (
+                f"<b>{text}</b>"
+                if cell.best
+                else f"<u>{text}</u>"
+                if cell.close
+                else text
+            )
+            beside = (
+                f" <span class='paper'>{_beside(cell)}</span>" if cell.paper else ""
+            )
+            why = (
+                f" title='{html.escape(cell.failed, quote=True)}'"
+                if cell.failed
+                else ""
+            )
+            shown += f"<td{why}>{text}{beside}</td>"
+        lines.append(f"<tr><td>{html.escape(title)}</td>{shown}</tr>")
+    return "\n".join([*lines, "</table>"])
+
+
+def _page(dataset: str, found: Sequence[Table], pictures: dict[str, bytes]) -> str:
+    """One data set: all measures of all methods, and the pictures."""
+    place = found[0].datasets.index(dataset)
+    lines = [
+        f"# {dataset}",
+        "",
+        f"| | {' | '.join(table.title for table in found)} |",
+        "|---" * (len(found) + 1) + "|",
+    ]
+    for title in found[0].rows:
+        cells = [table.rows[title][place].text(table.digits) for table in found]
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+    name = f"{_slug(dataset)}.png"
+    if name in pictures:
+        lines += ["", f"![maps of {dataset}]({name})"]
+    return "\n".join(lines) + "\n"
+
+
+def _slug(dataset: str) -> str:
+    return "".join(c if c.isalnum() else "_" for c in Path(dataset).stem)
+
+
+def _pictures(
+    folder: Path, results: Sequence[dict[str, Any]]
+) -> Iterator[tuple[str, bytes]]:
+    from localmap.bench import pictures
+
+    scaled = [row for row in results if row["dataset"].startswith(MIXTURE)]
+    if scaled:
+        yield "time.png", _png(pictures.time_against_rows(scaled, label))
+    rest = [row for row in results if not row["dataset"].startswith(MIXTURE)]
+    for dataset in dict.fromkeys(row["dataset"] for row in rest):
+        own = [row for row in rest if row["dataset"] == dataset and "failed" not in row]
+        if own:
+            figure = pictures.maps(folder, dataset, own, label)
+            yield f"{_slug(dataset)}.png", _png(figure)
+
+
+def _png(figure: Any) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=80)
+    return buffer.getvalue()

@@ -1,0 +1,151 @@
+"""Results as tables: means, spreads, what is best and what is not different from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from scipy.stats import ttest_ind_from_stats
+
+from localmap.bench.methods import METHODS
+
+# Measures of which less is better.
+LESS: Final = ("seconds", "peak_mb", "splits", "merges")
+TITLES: Final = {"seconds": "time, s", "peak_mb": "peak memory, MB"}
+DIGITS: Final = {"seconds": 1, "peak_mb": 0, "splits": 1, "merges": 1}
+
+# Differences from the best with a larger p-value than this are not called differences.
+LEVEL: Final = 0.05
+
+# Silhouettes that the paper prints (Wang, Sun, Huang, Rudin, AAAI 2025, Table 1).
+PAPER: Final = {
+    "pacmap": {
+        "mnist": 0.54, "fmnist": 0.19, "usps": 0.56, "coil20": 0.51, "20ng": -0.11,
+        "kang": 0.53,
+    },
+    "localmap": {
+        "mnist": 0.58, "fmnist": 0.19, "usps": 0.60, "coil20": 0.56, "20ng": -0.10,
+        "kang": 0.60,
+    },
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One method on one data set: values of all seeds, or why there are none."""
+
+    values: tuple[float, ...]
+    failed: str = ""
+    best: bool = False
+    close: bool = False
+    paper: float | None = None
+
+    def text(self, digits: int) -> str:
+        """Mean, spread and number of seeds."""
+        if not self.values:
+            return "-"
+        shown = f"{np.mean(self.values):.{digits}f}"
+        if len(self.values) > 1:
+            shown += f" ± {np.std(self.values, ddof=1):.{digits}f}"
+        return shown
+
+
+@dataclass(frozen=True)
+class Table:
+    """One measure: a row a method, a column a data set."""
+
+    measure: str
+    datasets: tuple[str, ...]
+    rows: dict[str, tuple[Cell, ...]]
+
+    @property
+    def title(self) -> str:
+        """The measure, in words."""
+        return TITLES.get(self.measure, self.measure)
+
+    @property
+    def digits(self) -> int:
+        """Decimal places shown."""
+        return DIGITS.get(self.measure, 3)
+
+
+def label(row: dict[str, Any]) -> str:
+    """Return the method's title, with its parameters if it was given any."""
+    title = METHODS[row["method"]].title
+    given = ", ".join(f"{k}={v}" for k, v in row["params"].items())
+    return f"{title} ({given})" if given else title
+
+
+def tables(results: Sequence[dict[str, Any]]) -> list[Table]:
+    """Return a table for each measure that any run has."""
+    measures = ["seconds", "peak_mb"]
+    for row in results:
+        for name in row.get("measures", {}):
+            if name not in measures:
+                measures.insert(len(measures) - 2, name)
+    return [_table(results, measure) for measure in measures]
+
+
+def _value(row: dict[str, Any], measure: str) -> float | None:
+    value = row.get(measure, row.get("measures", {}).get(measure))
+    return None if value is None else float(value)
+
+
+def _table(results: Sequence[dict[str, Any]], measure: str) -> Table:
+    datasets = tuple(dict.fromkeys(row["dataset"] for row in results))
+    labels = {label(row): row["method"] for row in results}
+    rows = {}
+    columns = [_column(results, measure, dataset) for dataset in datasets]
+    for title in labels:
+        rows[title] = tuple(column[title] for column in columns)
+    return Table(measure, datasets, rows)
+
+
+def _column(
+    results: Sequence[dict[str, Any]], measure: str, dataset: str
+) -> dict[str, Cell]:
+    """Return the cells of one data set, the best and those not different marked."""
+    found: dict[str, list[float]] = {}
+    failed: dict[str, str] = {}
+    paper: dict[str, float | None] = {}
+    for row in results:
+        title = label(row)
+        values = found.setdefault(title, [])
+        printed = PAPER.get(row["method"], {}) if measure == "silhouette" else {}
+        paper[title] = printed.get(dataset)
+        if row["dataset"] != dataset:
+            continue
+        value = _value(row, measure)
+        if value is not None:
+            values.append(value)
+        elif "failed" in row:
+            failed[title] = row["failed"]
+    sign = -1.0 if measure in LESS else 1.0
+    means = {t: sign * float(np.mean(v)) for t, v in found.items() if v}
+    best = max(means, key=lambda t: means[t], default=None)
+    return {
+        title: Cell(
+            tuple(values),
+            failed.get(title, ""),
+            best=title == best,
+            close=best is not None
+            and title != best
+            and not differs(values, found[best]),
+            paper=paper[title],
+        )
+        for title, values in found.items()
+    }
+
+
+def differs(values: Sequence[float], best: Sequence[float]) -> bool:
+    """Welch's t-test; with fewer than two seeds of either nothing can be said."""
+    if len(values) < 2 or len(best) < 2:
+        return True
+    if np.ptp(values) == 0 and np.ptp(best) == 0:
+        return bool(values[0] != best[0])
+    one, other = (
+        (np.mean(found), np.std(found, ddof=1), len(found)) for found in (values, best)
+    )
+    return bool(ttest_ind_from_stats(*one, *other, equal_var=False).pvalue < LEVEL)

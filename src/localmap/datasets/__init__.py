@@ -1,0 +1,124 @@
+"""The data sets on which maps are compared, by name, and any of your own by path.
+
+A set is looked for in the folder ``$LOCALMAP_DATA``, then in a cache folder
+(``$LOCALMAP_CACHE``, or the system's place for caches), as ``NAME.npz`` with arrays X
+and y or as ``NAME.h5ad``; then it is fetched from its public source and kept in the
+cache. Fetching needs ``pip install "localmap[bench]"``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localmap.datasets.files import READERS, DatasetError, folders, keep
+from localmap.datasets.recipes import COMPONENTS
+from localmap.datasets.sources import ENTRIES, Entry
+
+__all__ = ["Dataset", "DatasetError", "load", "names"]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Numbers, the groups they are known to have, and where they come from."""
+
+    name: str
+    X: Any
+    y: NDArray[Any] | None
+    description: str
+    source: str
+    licence: str
+
+
+def names() -> tuple[str, ...]:
+    """Return the names that `load` knows."""
+    return tuple(ENTRIES)
+
+
+def load(name: str | PathLike[str]) -> Dataset:
+    """Return a data set.
+
+    Parameters
+    ----------
+    name : str or path-like
+        One of `names()`, or the path of an ``.npz`` (arrays X and y), ``.npy``,
+        ``.csv`` (numeric columns, and one called label or y) or ``.h5ad`` file.
+
+    Returns
+    -------
+    dataset : Dataset
+        With attributes X, y (or None), description, source and licence.
+
+    Examples
+    --------
+    >>> from localmap.datasets import load
+    >>> digits = load("digits")
+    >>> digits.X.shape, digits.description
+    ((1797, 64), 'Handwritten digits, 8 x 8 pixels')
+    """
+    text = os.fspath(name)
+    entry = ENTRIES.get(text)
+    if entry is None:
+        path = Path(text)
+        if path.suffix.lower() in READERS and path.exists():
+            X, y = READERS[path.suffix.lower()](path)
+            return Dataset(path.stem, X, y, f"{text}", "a file of your own", "yours")
+        msg = (
+            f"{text!r} is neither a data set nor a file ending in "
+            f"{', '.join(READERS)}. Data sets: {', '.join(ENTRIES)}."
+        )
+        raise DatasetError(msg)
+    X, y = _found(text) or _fetched(text, entry)
+    return Dataset(text, X, y, entry.description, entry.source, entry.licence)
+
+
+def _found(name: str) -> tuple[Any, Any] | None:
+    for folder in folders():
+        for suffix in (".npz", ".h5ad"):
+            path = folder / f"{name}{suffix}"
+            if path.exists():
+                X, y = READERS[suffix](path)
+                return (X[:, :COMPONENTS], y) if name == "kang" else (X, y)
+    return None
+
+
+def _fetched(name: str, entry: Entry) -> tuple[Any, Any]:
+    problem = "it has no public address that a program may fetch it from"
+    if entry.fetch is not None:
+        try:
+            X, y = entry.fetch(entry)
+        except ImportError as error:
+            problem = f'{error}; fetching needs pip install "localmap[bench]"'
+        except Exception as error:  # noqa: BLE001 - networks fail in many ways
+            problem = f"{type(error).__name__}: {error}".splitlines()[0]
+        else:
+            _check(name, entry, X)
+            if isinstance(X, np.ndarray) and name != "digits":
+                keep(name, X, y)
+            return X, y
+    places = " or ".join(str(folder / f"{name}.npz") for folder in folders())
+    msg = (
+        f"The data set {name!r} is not here and could not be fetched ({problem}). Put "
+        f"it at {places} with arrays X and y, or as {name}.h5ad beside. "
+        f"What it is: {entry.description}. Where it comes from: {entry.source}."
+    )
+    raise DatasetError(msg)
+
+
+def _check(name: str, entry: Entry, X: Any) -> None:
+    if not entry.sha256:
+        return
+    found = hashlib.sha256(np.ascontiguousarray(X).tobytes()).hexdigest()
+    if found != entry.sha256:
+        msg = (
+            f"What was fetched for {name!r} from {entry.url} is not the data set: its "
+            f"numbers have the checksum {found}, not {entry.sha256}."
+        )
+        raise DatasetError(msg)

@@ -1,0 +1,126 @@
+"""What can be seen in a map without labels: groups, pieces, strays."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+
+from localmap import kernels
+
+# Share of a label's points that makes a group one of its parts.
+PART: Final = 0.1
+
+# Points among which groups are looked for.
+MOST_SEEN: Final = 20_000
+
+
+def visible_groups(Y: ArrayLike) -> NDArray[np.int64]:
+    """Find groups that can be seen without labels, by HDBSCAN; -1 is none.
+
+    A group has at least 15 points and at least one in 150 of all. Of more than 20,000
+    points as many are looked at, and the others join the nearest of them.
+    """
+    from sklearn.cluster import HDBSCAN
+
+    points = as_map(Y)
+    if len(points) > MOST_SEEN:
+        some = points[np.arange(MOST_SEEN) * len(points) // MOST_SEEN]
+        nearest = cKDTree(some).query(points, workers=-1)[1]
+        of_some = visible_groups(some)
+        return np.asarray(of_some[nearest])
+    size = max(15, len(points) // 150)
+    if len(points) < size:
+        return np.full(len(points), -1)
+    model = HDBSCAN(min_cluster_size=size, min_samples=5, copy=True)
+    with warnings.catch_warnings():  # a map of few points: HDBSCAN divides by zero
+        warnings.simplefilter("ignore", RuntimeWarning)
+        labels: NDArray[np.int64] = model.fit_predict(points.astype(np.float64))
+    return labels
+
+
+def visible_agreement(Y: ArrayLike, labels: ArrayLike) -> float:
+    """Return the adjusted Rand index of the visible groups with the labels."""
+    from sklearn.metrics import adjusted_rand_score
+
+    _, codes = labelled(Y, labels)
+    return float(adjusted_rand_score(codes, visible_groups(Y)))
+
+
+class SplitsAndMerges(NamedTuple):
+    """Labels seen in more than one group, and groups that hold more than one label."""
+
+    splits: int
+    merges: int
+
+
+def splits_and_merges(labels: ArrayLike, groups: NDArray[np.int64]) -> SplitsAndMerges:
+    """Count how the visible `groups` divide and join the labels.
+
+    A group is a part of a label if it holds a tenth of its points. A label in three
+    parts makes two splits; a group that is the largest part of three labels makes two
+    merges. Points outside all groups do not count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from localmap.metrics import splits_and_merges
+    >>> splits_and_merges(["a", "a", "a", "b", "c"], np.array([0, 0, 1, 2, 2]))
+    SplitsAndMerges(splits=1, merges=1)
+    """
+    codes = np.unique(column_or_1d(labels), return_inverse=True)[1]
+    check_consistent_length(codes, groups)
+    seen = groups >= 0
+    table = np.zeros((codes.max() + 1, max(1, groups.max() + 1)), dtype=np.int64)
+    np.add.at(table, (codes[seen], groups[seen]), 1)
+    parts = (table >= PART * np.bincount(codes)[:, None]) & (table > 0)
+    home = table.argmax(axis=1)[table.any(axis=1)]
+    splits = np.maximum(parts.sum(axis=1) - 1, 0).sum()
+    merges = np.maximum(np.bincount(home, minlength=1) - 1, 0).sum()
+    return SplitsAndMerges(int(splits), int(merges))
+
+
+class Pieces(NamedTuple):
+    """Connected pieces of a map and the share of points in none of them."""
+
+    number: int
+    strays: float
+
+
+def pieces(Y: ArrayLike, *, scale: float = 5.0) -> Pieces:
+    """Count what hangs together in the map at one scale for the whole map.
+
+    Points are linked to those of their 30 nearest that are closer than `scale` times
+    the median distance to the fifth nearest. A piece has at least one point in a
+    hundred; points in smaller ones are strays.
+    """
+    points = as_map(Y)
+    n = len(points)
+    away, found = cKDTree(points).query(points, k=min(31, n), workers=-1)
+    close = away <= scale * np.median(away[:, min(5, n - 1)])
+    rows = np.nonzero(close)[0]
+    links = coo_array((np.ones(len(rows)), (rows, found[close])), shape=(n, n))
+    sizes = np.bincount(connected_components(links, directed=False)[1])
+    big = sizes >= 0.01 * n
+    return Pieces(int(big.sum()), float(sizes[~big].sum() / n))
+
+
+def as_map(Y: ArrayLike) -> kernels.Floats:
+    """Return finite points in float32."""
+    points: kernels.Floats = check_array(Y, dtype=np.float32)
+    return points
+
+
+def labelled(
+    Y: ArrayLike, labels: ArrayLike
+) -> tuple[kernels.Floats, NDArray[np.int64]]:
+    """Return the map and the labels as numbers from 0, in the order they sort."""
+    points, names = as_map(Y), column_or_1d(labels)
+    check_consistent_length(points, names)
+    return points, np.unique(names, return_inverse=True)[1].astype(np.int64)

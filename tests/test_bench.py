@@ -1,0 +1,204 @@
+"""The comparison: planned, limited, resumed, and told without flattery."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from localmap.bench import plan, report, run, summary, worker
+from localmap.bench.methods import COMPARED, METHODS, Method
+from localmap.cli import main
+
+FEW = ["silhouette", "10-NN accuracy"]
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A file of three groups."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 90)
+    np.savez(tmp_path / "small.npz", X=rng.normal(size=(90, 5)) + 9 * y[:, None], y=y)
+    return str(tmp_path / "small.npz")
+
+
+def jobs(dataset, methods=("pca", "ours"), runs=2):
+    return plan.jobs(plan.PRESETS["quick"], [dataset], methods, runs)
+
+
+def test_presets_plan_what_they_say():
+    paper = plan.jobs(plan.PRESETS["paper"])
+    assert len(paper) == 9 * len(COMPARED) * 10
+    assert len({job.name for job in paper}) == len(paper)
+    tuned = plan.jobs(plan.PRESETS["tuned"], ["usps"])
+    assert sum(job.method == "umap" for job in tuned) == 15
+    assert len({job.name for job in tuned}) == len(tuned)
+    assert all(
+        job.params == {"init": "random"} for job in plan.jobs(plan.PRESETS["init"])
+    )
+    assert set(plan.TUNED) <= set(METHODS)
+
+
+def test_runs_are_kept_and_not_done_twice(small, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    found = run.run(jobs(small), out, FEW, run.Limits(), quiet=True)
+    assert len(found) == 4
+    for row in found:
+        assert row["measures"]["silhouette"] > 0.5
+        assert row["seconds"] > 0
+        assert np.load(out / "maps" / f"{row['name']}.npy").shape == (90, 2)
+    monkeypatch.setattr(run, "_result", lambda *_: pytest.fail("done twice"))
+    assert run.run(jobs(small), out, FEW, run.Limits(), quiet=True) == found
+
+
+def test_a_killed_benchmark_goes_on_and_gives_the_same_tables(small, tmp_path):
+    command = [
+        sys.executable, "-m", "localmap", "bench", "--datasets", small, "--methods",
+        "pca", "ours", "ours_pacmap", "--runs", "2", "--metrics", *FEW, "--quiet",
+    ]  # fmt: skip
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    subprocess.run([*command, "--out", whole], check=True, capture_output=True)
+    process = subprocess.Popen(
+        [*command, "--out", killed], start_new_session=True, stdout=subprocess.DEVNULL
+    )
+    while len(run.results(killed)) < 2:
+        assert process.poll() is None
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    with (killed / "results.jsonl").open("a") as file:
+        file.write('{"name": "cut o')  # a line that the kill cut off
+    assert 2 <= len(run.results(killed)) < 6
+    subprocess.run([*command, "--out", killed], check=True, capture_output=True)
+    for measure in FEW:
+        one, other = (
+            summary._table(run.results(folder), measure) for folder in (whole, killed)
+        )
+        assert one.rows == other.rows
+
+
+def slow(X, seed, params):
+    time.sleep(60)
+
+
+def test_absent_failing_and_slow_methods_are_told_and_stop_nothing(
+    small, tmp_path, monkeypatch
+):
+    monkeypatch.setitem(METHODS, "trimap", Method("Absent", "no-such-package", slow))
+    found = run.run(
+        jobs(small, ("trimap", "pca"), 1), tmp_path, FEW, run.Limits(), quiet=True
+    )
+    assert found[0]["failed"] == "no-such-package is not installed"
+    assert "failed" not in found[1]
+    planned = [plan.Job("nothing", "pca", 0), plan.Job(small, "pca", 5)]
+    found = run.run(planned, tmp_path, FEW, run.Limits(), quiet=True)
+    assert "neither a data set nor a file" in found[0]["failed"]
+    assert "failed" not in found[1]
+    limited = run.run(
+        [plan.Job(small, "pca", 6)], tmp_path, FEW, run.Limits(seconds=0.3), quiet=True
+    )
+    assert limited[0]["failed"] == "took more than 0.3 s"
+    limited = run.run(
+        [plan.Job(small, "pca", 7)],
+        tmp_path, FEW, run.Limits(gigabytes=0.001), quiet=True,
+    )  # fmt: skip
+    assert limited[0]["failed"] == "took more than 0.001 GB"
+    lines = "\n".join(report._failures(summary.tables([*found, *limited])))
+    assert "took more than 0.001 GB" in lines
+
+
+def row(method, seed, value, dataset="usps", **more):
+    return {
+        "name": f"{dataset}-{method}-{seed}", "dataset": dataset, "method": method,
+        "seed": seed, "params": {}, "version": "1", "seconds": 2.0, "peak_mb": 10.0,
+        "measures": {"silhouette": value}, **more,
+    }  # fmt: skip
+
+
+def test_best_is_bold_and_what_is_not_different_is_underlined():
+    values = {
+        "ours": [0.60, 0.61, 0.62],
+        "pacmap": [0.59, 0.62, 0.60],
+        "pca": [0.1] * 3,
+    }
+    rows = [row(m, s, v) for m, vs in values.items() for s, v in enumerate(vs)]
+    text = report._markdown_table(summary._table(rows, "silhouette"))
+    assert "| LocalMAP (ours) | **0.610 ± 0.010** |" in text
+    assert "| PaCMAP | <u>0.603 ± 0.015</u> (paper 0.56) |" in text
+    assert "| PCA | 0.100 ± 0.000 |" in text
+    less = summary._table(
+        [row("ours", 0, 0, seconds=1.0), row("pca", 0, 0, seconds=3.0)], "seconds"
+    )
+    assert less.rows["LocalMAP (ours)"][0].best
+    assert not less.rows["PCA"][0].close  # one seed: nothing can be said
+
+
+def test_a_name_in_the_page_is_text_not_markup(tmp_path):
+    rows = [row("pca", 0, 0.5, dataset="<script>alert(1)</script>.npz")]
+    rows += [row("ours", 0, 0.5, dataset="x", failed="<img src=x>", measures={})]
+    found = summary.tables(rows)
+    page = report._html("<b>t</b>", ["a & b"], found, {"p'>.png": b"x"})
+    assert "<script>alert" not in page
+    assert "<img src=x>" not in page
+    assert "&lt;script&gt;" in page
+    assert "a &amp; b" in page
+
+
+def test_the_command_writes_a_report_with_every_cell_filled_or_explained(
+    small, tmp_path, capsys
+):
+    out = tmp_path / "out"
+    status = main(
+        ["bench", "--datasets", small, "digits", "--methods", "pca", "ours", "--runs",
+         "1", "--metrics", *FEW, "--out", str(out), "--quiet"]
+    )  # fmt: skip
+    assert status == 0
+    assert "4 runs, 0 of them failed" in capsys.readouterr().out
+    page = (out / "report.html").read_text()
+    assert page.count("data:image/png;base64,") == 2
+    assert "http" not in page
+    text = (out / "report.md").read_text()
+    assert "cores of" in text
+    assert "scikit-learn" in text
+    assert (out / "digits.md").read_text().startswith("# digits")
+    assert "\\begin{tabular}{lrr}" in (out / "report.tex").read_text()
+    results = [json.loads(x) for x in (out / "results.jsonl").read_text().splitlines()]
+    assert len(results) == 4
+
+
+def test_time_against_rows_is_drawn(tmp_path):
+    rows = [
+        row("ours", 0, 0.5, dataset=f"mixture{n}", seconds=n / 1e3) for n in (10, 99)
+    ]
+    assert dict(report._pictures(tmp_path, rows))["time.png"][:4] == b"\x89PNG"
+
+
+@pytest.mark.parametrize("method", ["weights", "pairs", "ours_paper", "ours_pacmap"])
+def test_parts_of_localmap_make_maps(method, small):
+    X, _ = worker.load(small)
+    Y = METHODS[method].embed(X, 0, {})
+    assert Y.shape == (90, 2)
+    assert np.isfinite(Y).all()
+
+
+def test_the_parts_are_what_they_say(small):
+    """Without local pairs and near weights LocalMAP's loop is PaCMAP's."""
+    from localmap.bench.methods import _part
+
+    X, _ = worker.load(small)
+    neither = _part(near_weights=False, local_pairs=False)(X, 0, {})
+    both = _part(near_weights=True, local_pairs=True)(X, 0, {})
+    np.testing.assert_array_equal(neither, METHODS["ours_pacmap"].embed(X, 0, {}))
+    np.testing.assert_array_equal(both, METHODS["ours_paper"].embed(X, 0, {}))
+
+
+def test_every_measure_is_made(small):
+    X, y = worker.load(small)
+    found = worker.measured(X, y, X[:, :2], list(worker.MEASURES))
+    assert set(found) == set(worker.MEASURES)
+    without = worker.measured(X, None, X[:, :2], list(worker.MEASURES))
+    assert set(without) == set(worker.MEASURES) - set(worker.WITH_LABELS)

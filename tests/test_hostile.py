@@ -1,0 +1,113 @@
+"""Whatever is given ends in a finite map or in an exception that says why.
+
+``LOCALMAP_CASES=5000 python -m pytest tests/test_hostile.py`` is the whole campaign; a
+small, fixed part of it runs with the tests.
+"""
+
+import os
+import re
+import warnings
+from datetime import timedelta
+
+import numpy as np
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from strategies import matrices
+
+from localmap import LocalMAP, PaCMAP
+from localmap.space import METRICS
+
+CASES = int(os.environ.get("LOCALMAP_CASES", "0"))
+# All cases are small; in a campaign one that takes this long counts as a hang.
+LIMIT = timedelta(seconds=20) if CASES else None
+
+MAGNITUDES = [0.0, 1e-320, 1e-150, 1e-38, 1.0, 2.0**60, 1e38, 1e150, 1e308]
+SPARSE = [sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix, sp.lil_array]
+
+# What an error may say: each of these names what was given or the rule.
+EXPLAINED = (
+    "All rows of X are equal|All given distances are 0|must not be negative|"
+    "contains .*(NaN|infinity)|square|near pairs, but row|minimum of 2 is required|"
+    "would be filled in|Sparse data was passed|diverged|init must have|"
+    "dtype='numeric' is not compatible"
+)
+
+
+@st.composite
+def hostile(draw):
+    """Data as nobody should send it."""
+    X = draw(matrices(max_rows=60, max_columns=8))
+    if X.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            X = X.astype(np.float64) * draw(st.sampled_from(MAGNITUDES))
+        if draw(st.integers(0, 9)) == 0:
+            rows = draw(st.lists(st.integers(0, len(X) - 1), max_size=3))
+            X[rows, 0] = draw(st.sampled_from([np.nan, np.inf, -np.inf]))
+    if draw(st.booleans()):
+        X = X[draw(st.lists(st.integers(0, len(X) - 1), min_size=1, max_size=60))]
+    if draw(st.integers(0, 4)) == 0:
+        X = np.hstack([X, np.zeros((len(X), 120), dtype=X.dtype)])
+    if draw(st.integers(0, 3)) == 0 and X.dtype != np.float16:
+        X = draw(st.sampled_from(SPARSE))(X)
+    return X
+
+
+PARAMETERS = st.fixed_dictionaries(
+    {},
+    optional={
+        "n_components": st.integers(1, 5),
+        "n_neighbors": st.one_of(st.just("auto"), st.integers(1, 200)),
+        "mid_near_ratio": st.floats(0, 20),
+        "further_ratio": st.floats(0, 20),
+        "metric": st.sampled_from(METRICS),
+        "init": st.sampled_from(["pca", "random"]),
+        "n_iters": st.tuples(*[st.integers(0, 12)] * 3),
+        "learning_rate": st.sampled_from([1e-10, 0.1, 1.0, 10.0, 1e10]),
+        "pca_components": st.one_of(st.none(), st.integers(1, 130)),
+        "n_jobs": st.sampled_from([1, 2, None, -1]),
+    },
+)
+LOCAL = st.fixed_dictionaries(
+    {},
+    optional={
+        "proximal_distance": st.sampled_from(["auto", 1e-10, 0.5, 10.0, 1e10]),
+        "near_strength": st.one_of(st.none(), st.floats(0, 100)),
+        "locality": st.floats(0, 1),
+    },
+)
+
+
+@given(X=hostile(), params=PARAMETERS, local=st.one_of(st.none(), LOCAL))
+@settings(
+    max_examples=CASES or 150,
+    deadline=LIMIT,
+    derandomize=not CASES,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+def test_a_finite_map_or_an_exception_that_says_why(X, params, local):
+    params = {"n_iters": (3, 3, 11), **params}
+    model = PaCMAP(**params) if local is None else LocalMAP(**params, **local)
+    model.set_params(random_state=0)
+    before = X.copy()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*samples cannot give each point")
+        try:
+            Y = model.fit_transform(X)
+        except (ValueError, TypeError) as error:
+            assert re.search(EXPLAINED, str(error), re.DOTALL), error  # noqa: PT017
+            assert not model.__sklearn_is_fitted__()
+            return
+    assert Y.shape == (X.shape[0], model.n_components)
+    assert np.isfinite(Y).all()
+    assert _same(X, before), "the data was changed"
+    placed, away = model.transform(X, return_distance=True)
+    assert np.isfinite(placed).all()
+    assert np.isfinite(away).all()
+
+
+def _same(a, b):
+    if sp.issparse(a):
+        return (a != b).nnz == 0
+    return np.array_equal(a, b)

@@ -1,0 +1,180 @@
+"""Tables, sparse matrices, missing values: taken as they are, or refused in words."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+from localmap import LocalMAP, PaCMAP, sparse_rows
+from localmap.inputs import check_finite
+from localmap.preprocess import preprocess
+
+FAST = {"n_iters": (20, 20, 20), "random_state": 0}
+NAMES = ["a", "b", "c", "d"]
+
+
+def blobs(n=150, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)) + 6 * rng.integers(0, 3, (n, 1))
+
+
+TABLES = {
+    "pandas": lambda X: pd.DataFrame(X, columns=NAMES),
+    "polars": lambda X: pl.DataFrame(X, schema=NAMES),
+    "arrow": lambda X: pa.table({n: X[:, i] for i, n in enumerate(NAMES)}),
+}
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_tables_give_the_map_of_their_numbers_and_keep_their_names(table):
+    X = blobs()
+    expected = LocalMAP(**FAST).fit(X)
+    model = LocalMAP(**FAST).fit(table(X))
+    np.testing.assert_array_equal(model.embedding_, expected.embedding_)
+    assert list(model.feature_names_in_) == NAMES
+    new = blobs(20, seed=1)
+    np.testing.assert_array_equal(model.transform(table(new)), expected.transform(new))
+
+
+@pytest.mark.parametrize("table", [TABLES["pandas"], TABLES["polars"]])
+@pytest.mark.parametrize(("kind", "frame"), [("pandas", pd), ("polars", pl)])
+def test_maps_come_as_the_tables_asked_for(table, kind, frame):
+    model = LocalMAP(**FAST).set_output(transform=kind)
+    Y = model.fit_transform(table(blobs()))
+    assert isinstance(Y, frame.DataFrame)
+    assert list(Y.columns) == ["localmap0", "localmap1"]
+    assert Y.shape == (150, 2)
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_columns_that_are_no_numbers_are_named(table):
+    frame = table(blobs())
+    if isinstance(frame, pa.Table):
+        frame = frame.append_column("city", pa.array(["x"] * 150))
+    elif isinstance(frame, pl.DataFrame):
+        frame = frame.with_columns(pl.lit("x").alias("city"))
+    else:
+        frame = frame.assign(city="x")
+    with pytest.raises(ValueError, match=r"1 of 5 columns .* 'city' \(.*OneHotEncoder"):
+        LocalMAP(**FAST).fit(frame)
+
+
+def test_dates_and_categories_are_no_numbers_but_booleans_and_nullable_ones_are():
+    X = pd.DataFrame(blobs(), columns=NAMES)
+    fine = X.assign(yes=X.a > 0, whole=pd.array(range(150), dtype="Int64"))
+    assert LocalMAP(**FAST).fit_transform(fine).shape == (150, 2)
+    wrong = X.assign(
+        day=pd.date_range("2026-01-01", periods=150),
+        kind=pd.Categorical(["x", "y", "z"] * 50),
+    )
+    with pytest.raises(ValueError, match=r"'day' .* 'kind'"):
+        LocalMAP(**FAST).fit(wrong)
+
+
+def test_missing_values_are_counted_and_named():
+    X = pd.DataFrame(blobs(), columns=NAMES)
+    X.loc[[3, 9], "b"] = np.nan
+    X.loc[9, "d"] = np.inf
+    match = (
+        r"2 NaN and 1 infinity in 2 rows, first at row 3, column 'b'; "
+        r"columns with such values: 'b', 'd'.*SimpleImputer"
+    )
+    with pytest.raises(ValueError, match=match):
+        LocalMAP(**FAST).fit(X)
+    sparse = sp.csr_array(X.to_numpy())
+    with pytest.raises(ValueError, match="2 NaN and 1 infinity in 2 rows"):
+        LocalMAP(**FAST).fit(sparse)
+
+
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (-np.inf, "infinity")])
+def test_the_first_bad_number_is_named_across_blocks(value, word, monkeypatch):
+    monkeypatch.setattr("localmap.preprocess.BLOCK", 1)  # rows 64 at a time
+    X = blobs(200, 5)
+    X[130, 3] = value
+    X[150, 0] = value
+    with pytest.raises(
+        ValueError, match=rf"2 {word} in 2 rows, first at row 130, column 3"
+    ):
+        check_finite(X)
+
+
+FORMATS = {
+    "csr_array": sp.csr_array,
+    "csc_array": sp.csc_array,
+    "coo_array": sp.coo_array,
+    "csr_matrix": sp.csr_matrix,
+    "csc_matrix": sp.csc_matrix,
+    "coo_matrix": sp.coo_matrix,
+}
+
+
+def counts(n=200, D=300, seed=0):
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 4, n)
+    rate = np.full((4, D), 0.02)
+    for g in range(4):
+        rate[g, g * 20 : g * 20 + 20] = 1.5
+    return rng.poisson(rate[group]).astype(np.float32), group
+
+
+@pytest.mark.parametrize("make", FORMATS.values(), ids=FORMATS)
+def test_every_sparse_format_gives_the_map_of_the_dense_numbers(make):
+    X, _ = counts()
+    dense = PaCMAP(**FAST).fit(X)
+    model = PaCMAP(**FAST).fit(make(X))
+    np.testing.assert_array_equal(model.embedding_, dense.embedding_)
+    np.testing.assert_array_equal(model.transform(make(X[:10])), model.embedding_[:10])
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "correlation"])
+def test_wide_sparse_data_is_projected_as_if_it_were_dense(metric, monkeypatch):
+    X, _ = counts(400, 600)
+    X[7] = 0  # a row without a direction
+    expected, _ = preprocess(X.astype(np.float64), metric, 20)
+    monkeypatch.setattr("localmap.preprocess.EXACT_PCA", 500)
+    monkeypatch.setattr(sp.csr_array, "toarray", forbidden)
+    Z, applied = preprocess(sp.csr_array(X), metric, 20)
+    assert Z.shape == (400, 20)
+    # The first axes are the groups; later ones are noise that only exact PCA orders.
+    between = np.linalg.norm(expected[:, None, :3] - expected[:, :3], axis=2)
+    ours = np.linalg.norm(Z[:, None, :3] - Z[:, :3], axis=2)
+    scale = ours.max() / between.max()  # units may differ by a power of two
+    np.testing.assert_allclose(ours, between * scale, atol=2e-3 * ours.max())
+    alone = applied.apply_by_row(sp.csr_array(X[:3]))
+    np.testing.assert_array_equal(alone, Z[:3])
+
+
+def forbidden(*_):
+    msg = "a sparse matrix was filled in"
+    raise AssertionError(msg)
+
+
+def test_randomised_axes_are_the_principal_axes():
+    X, _ = counts(300, 500)
+    S, shift = sparse_rows.in_metric(sp.csr_array(X), "euclidean")
+    centre, extent = sparse_rows.centre_and_extent(S, shift)
+    np.testing.assert_allclose(centre, X.mean(axis=0), atol=1e-6)
+    assert extent >= np.abs(X - X.mean(axis=0)).max() / 2
+    axes = sparse_rows.principal_axes(S, shift, centre, 1.0, 3)
+    exact = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:3]
+    np.testing.assert_allclose(np.abs(axes.T @ exact.T), np.eye(3), atol=2e-3)
+
+
+def test_wide_sparse_data_makes_a_map_and_places_new_rows():
+    X, group = counts(400, 5000)
+    wide = sp.csr_array(X)
+    model = LocalMAP(random_state=0, metric="cosine").fit(wide[:300])
+    np.testing.assert_array_equal(model.transform(wide[:50]), model.embedding_[:50])
+    Y = model.transform(wide[300:])
+    np.testing.assert_array_equal(model.transform(wide[[333]]), Y[[33]])
+    nearest = np.linalg.norm(Y[:, None] - model.embedding_, axis=2).argmin(axis=1)
+    assert (group[nearest] == group[300:]).mean() > 0.95
+
+
+def test_sparse_data_that_would_be_filled_in_is_refused():
+    with pytest.raises(ValueError, match="pca_components"):
+        LocalMAP(pca_components=None).fit(sp.csr_array(counts(100, 5000)[0]))
+    with pytest.raises(TypeError, match="Sparse"):
+        LocalMAP(metric="manhattan").fit(sp.csr_array(counts()[0]))

@@ -142,7 +142,7 @@ def read_model(
     except ModelFileError as error:
         msg = f"{os.fspath(path)} cannot be read as a model: {error}"
         raise ModelFileError(msg) from None
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
         msg = (
             f"{os.fspath(path)} cannot be read as a model: its settings make no sense "
             f"({type(error).__name__}: {error})."

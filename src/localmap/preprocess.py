@@ -24,8 +24,8 @@ Floats: TypeAlias = NDArray[np.float32]
 # Metrics that are Euclidean once each row has been centred and / or normalised.
 ROW_METRICS: Final = ("euclidean", "cosine", "correlation")
 
-# Metrics that ask whether numbers are equal, or zero: such data stays as it is.
-AS_IT_IS: Final = ("hamming", "jaccard")
+# Metrics that ask whether numbers are equal, or zero: such data is not centred.
+UNCENTRED: Final = ("hamming", "jaccard")
 
 # Numbers handled at once; a block of rows stays in the cache between its few uses.
 BLOCK: Final = 1 << 21
@@ -121,8 +121,10 @@ def preprocess(
             raise ValueError(msg)
         return _preprocess_sparse(X, metric, reduced_to)
     centre, unit = _centre_and_unit(X, metric)
-    if metric in AS_IT_IS:
-        centre, unit = np.zeros(D), 1.0
+    if metric in UNCENTRED:
+        centre = np.zeros(D)
+    if metric == "jaccard":  # zeros and ones
+        unit = 1.0
     plain = Preprocessing(metric, centre, unit, None)
     if reduced_to == D:
         return plain.apply(X), plain

@@ -58,6 +58,15 @@ Filed filed(nb::handle pairs) {
             nb::cast<Matrix<const std::uint32_t>>(pairs.attr("codes"))};
 }
 
+Index index_of(const Matrix<const float>& Z, std::int64_t cells,
+               const Vector<const std::int32_t>& sample,
+               const Matrix<const std::int32_t>& truth, double recall, int threads) {
+    return {Z.data(), static_cast<std::int64_t>(Z.shape(0)),
+            static_cast<std::int64_t>(Z.shape(1)), cells, sample.data(),
+            static_cast<std::int64_t>(sample.shape(0)), truth.data(),
+            static_cast<std::int64_t>(truth.shape(1)), recall, threads, signalled};
+}
+
 Weights read_weights(const Vector<const float>& w) {
     return {w.data()[0], w.data()[1], w.data()[2], w.data()[3], w.data()[4]};
 }
@@ -170,8 +179,9 @@ NB_MODULE(_core, module) {
     module.def(
         "near",
         [](Matrix<const std::int32_t> indices, Matrix<const float> distances,
-           Vector<const double> scales, Matrix<std::int32_t> out, int threads) {
-            near(indices.data(), distances.data(), scales.data(),
+           Vector<const double> own, Vector<const double> scales,
+           Matrix<std::int32_t> out, int threads) {
+            near(indices.data(), distances.data(), own.data(), scales.data(),
                  static_cast<std::int64_t>(indices.shape(0)),
                  static_cast<std::int64_t>(indices.shape(1)),
                  static_cast<std::int64_t>(out.shape(1)), out.data(), threads, signalled);
@@ -278,13 +288,40 @@ NB_MODULE(_core, module) {
         [](Matrix<const float> Z, std::int64_t cells, Vector<const std::int32_t> sample,
            Matrix<const std::int32_t> truth, double recall, Matrix<std::int32_t> indices,
            Matrix<float> distances, int threads) {
-            return cell_neighbors(
-                Z.data(), static_cast<std::int64_t>(Z.shape(0)),
-                static_cast<std::int64_t>(Z.shape(1)),
-                static_cast<std::int64_t>(indices.shape(1)), cells, sample.data(),
-                static_cast<std::int64_t>(sample.shape(0)), truth.data(),
-                static_cast<std::int64_t>(truth.shape(1)), recall, indices.data(),
-                distances.data(), threads, signalled);
+            const Index index = index_of(Z, cells, sample, truth, recall, threads);
+            index.among_themselves(static_cast<std::int64_t>(indices.shape(1)),
+                                   indices.data(), distances.data(), threads, signalled);
+            return index.probes();
+        },
+        Release());
+
+    nb::class_<Index>(module, "Index")
+        .def(
+            "__init__",
+            [](Index* self, Matrix<const float> Z, std::int64_t cells,
+               Vector<const std::int32_t> sample, Matrix<const std::int32_t> truth,
+               double recall, int threads) {
+                new (self) Index(index_of(Z, cells, sample, truth, recall, threads));
+            },
+            nb::keep_alive<1, 2>(), Release())
+        .def(
+            "neighbors",
+            [](const Index& self, Matrix<const float> queries,
+               Matrix<std::int32_t> indices, Matrix<float> distances, int threads) {
+                self.of(queries.data(), static_cast<std::int64_t>(queries.shape(0)),
+                        static_cast<std::int64_t>(indices.shape(1)), indices.data(),
+                        distances.data(), threads, signalled);
+            },
+            Release());
+
+    module.def(
+        "medoids",
+        [](Matrix<const float> Y, Matrix<const std::int32_t> near, Matrix<float> out,
+           int threads) {
+            medoids(Y.data(), static_cast<std::int64_t>(Y.shape(1)), near.data(),
+                    static_cast<std::int64_t>(near.shape(0)),
+                    static_cast<std::int64_t>(near.shape(1)), out.data(), threads,
+                    signalled);
         },
         Release());
 

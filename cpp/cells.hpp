@@ -106,14 +106,33 @@ public:
             sample[static_cast<std::size_t>(s)] = static_cast<std::int32_t>(s * n / sampled);
         const auto coarse = static_cast<std::int64_t>(std::sqrt(double(cells)));
         std::vector<std::int32_t> group;
-        const auto around = k_means(Z, d, sample, coarse, group, threads, poll);
+        around_ = k_means(Z, d, sample, coarse, group, threads, poll);
         split(members(sample, group, coarse), double(cells) / double(sampled), threads, poll);
-        const Panels coarse_panels(around.data(), d, all_rows(coarse), threads, poll);
-        group = nearest(Z, d, all_rows(n), coarse_panels, 1, threads, poll);
-        assign(around, members(all_rows(n), group, coarse), threads, poll);
+        length_ = std::min(count_, kShortlist * (count_ / coarse + 1));
+        lists_ = nearest(around_.data(), d, all_rows(coarse), all(threads, poll), length_,
+                         threads, poll);
+        cell_ = homes(Z, n, threads, poll);
         pack(threads, poll);
     }
 
+    // The cell of each row of X: the nearest of those around its coarse group.
+    std::vector<std::int32_t> homes(const float* X, std::int64_t count, int threads,
+                                    Poll poll) const {
+        const std::int64_t coarse = static_cast<std::int64_t>(around_.size()) / d_;
+        const Panels panels(around_.data(), d_, all_rows(coarse), threads, poll);
+        const auto rows = all_rows(count);
+        const auto groups =
+            members(rows, nearest(X, d_, rows, panels, 1, threads, poll), coarse);
+        std::vector<std::int32_t> home(rows.size());
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            const std::int32_t* list = &lists_[g * static_cast<std::size_t>(length_)];
+            const auto own =
+                nearest(X, d_, groups[g], centres(list, length_), 1, threads, poll);
+            for (std::size_t r = 0; r < groups[g].size(); ++r)
+                home[static_cast<std::size_t>(groups[g][r])] = own[r];
+        }
+        return home;
+    }
     std::int64_t count() const { return count_; }
     std::int32_t cell(std::int64_t row) const { return cell_[static_cast<std::size_t>(row)]; }
     const std::vector<std::int32_t>& rows(std::int64_t cell) const {
@@ -166,24 +185,6 @@ private:
             centres_.insert(centres_.end(), part.begin(), part.end());
         count_ = static_cast<std::int64_t>(centres_.size()) / d_;
     }
-    void assign(const std::vector<float>& around,
-                const std::vector<std::vector<std::int32_t>>& groups, int threads,
-                Poll poll) {
-        const auto coarse = static_cast<std::int64_t>(groups.size());
-        const std::int64_t length = std::min(count_, kShortlist * (count_ / coarse + 1));
-        const auto lists = nearest(around.data(), d_, all_rows(coarse), all(threads, poll),
-                                   length, threads, poll);
-        std::size_t n = 0;
-        for (const auto& group : groups) n += group.size();
-        cell_.resize(n);
-        for (std::int64_t g = 0; g < coarse; ++g) {
-            const auto& group = groups[static_cast<std::size_t>(g)];
-            const auto own = nearest(Z_, d_, group, centres(&lists[g * length], length), 1,
-                                     threads, poll);
-            for (std::size_t r = 0; r < group.size(); ++r)
-                cell_[static_cast<std::size_t>(group[r])] = own[r];
-        }
-    }
     void pack(int threads, Poll poll) {
         rows_ = members(all_rows(static_cast<std::int64_t>(cell_.size())), cell_, count_);
         panels_.resize(rows_.size());
@@ -194,7 +195,9 @@ private:
     }
 
     const float* Z_;
-    std::int64_t d_, count_ = 0;
+    std::int64_t d_, count_ = 0, length_ = 0;
+    std::vector<float> around_;        // centres of the coarse groups
+    std::vector<std::int32_t> lists_;  // cells around each coarse group
     std::vector<float> centres_;
     std::vector<std::int32_t> cell_;
     std::vector<std::vector<std::int32_t>> rows_;  // of each cell
@@ -231,15 +234,17 @@ inline std::int64_t probes_for(const Cells& cells, const std::vector<std::int32_
     return std::min(count, needed[enough]);
 }
 
-// Search `probes` of the cells in `shortlist` for each of some rows of one cell, nearest
-// to that cell first: what the first ones hold keeps most of the others out.
+// Search `probes` of the cells in `shortlist` for each of some rows that lie together,
+// nearest to them first: what the first ones hold keeps most of the others out. `own` says
+// that the rows are those of the cells, and a row does not find itself.
 inline void search(const Cells& cells, const float* Z, std::int64_t d,
                    const std::vector<std::int32_t>& rows, const std::int32_t* shortlist,
-                   std::int64_t length, std::int64_t probes, std::int64_t keep, Best& best) {
+                   std::int64_t length, std::int64_t probes, std::int64_t keep, bool own,
+                   Best& best) {
     best.reset(static_cast<std::int64_t>(rows.size()), keep);
     Block block(d);
     const auto visit = [&](std::size_t q, std::int32_t cell) {
-        block.add(Z + rows[q] * d, rows[q], q);
+        block.add(Z + rows[q] * d, own ? rows[q] : kNoRow, q);
         if (!block.full()) return;
         cells.scan(block, cell, best);
         block.clear();
@@ -268,49 +273,84 @@ inline void search(const Cells& cells, const float* Z, std::int64_t d,
     }
 }
 
-// The k nearest other rows of each row among the rows of its nearest cells. Places that
-// the cells cannot fill hold kNoRow and an infinite distance. Returns the probes used.
-// Without a sample all cells are searched: exact, and faster than in any other order,
-// because near rows come first and far cells are given up after a few axes.
-inline std::int64_t cell_neighbors(const float* Z, std::int64_t n, std::int64_t d,
-                                   std::int64_t k, std::int64_t cell_count,
-                                   const std::int32_t* sample, std::int64_t sampled,
-                                   const std::int32_t* truth, std::int64_t at, double recall,
-                                   std::int32_t* indices, float* distances, int threads,
-                                   Poll poll) {
-    const Cells cells(Z, n, d, cell_count, threads, poll);
-    const std::int64_t probes =
-        sampled == 0 ? cells.count()
-                     : probes_for(cells, {sample, sample + sampled}, truth, at, recall,
-                                  threads, poll);
-    const std::int64_t length = std::min(cells.count(), kShortlist * probes);
-    const auto shortlists = cells.shortlists(length, threads, poll);
-    const std::int64_t keep = std::min(n - 1, k + kSpare);
-    struct Batch {
-        std::int64_t cell, begin, end;
-    };
-    std::vector<Batch> batches;
-    for (std::int64_t c = 0; c < cells.count(); ++c) {
-        const auto size = static_cast<std::int64_t>(cells.rows(c).size());
-        for (std::int64_t begin = 0; begin < size; begin += kBatch)
-            batches.push_back({c, begin, std::min(size, begin + kBatch)});
+// Rows in cells, and what it takes to search them.
+class Index {
+public:
+    // `truth` holds the `at` nearest other rows of each row in `sample`; as many cells are
+    // searched as hold the share `recall` of them. Without a sample all cells are:
+    // exact, and faster than in any other order, because near rows come first and far
+    // cells are given up after a few axes.
+    Index(const float* Z, std::int64_t n, std::int64_t d, std::int64_t cell_count,
+          const std::int32_t* sample, std::int64_t sampled, const std::int32_t* truth,
+          std::int64_t at, double recall, int threads, Poll poll)
+        : Z_(Z),
+          n_(n),
+          d_(d),
+          cells_(Z, n, d, cell_count, threads, poll),
+          probes_(sampled == 0 ? cells_.count()
+                               : probes_for(cells_, {sample, sample + sampled}, truth, at,
+                                            recall, threads, poll)),
+          length_(std::min(cells_.count(), kShortlist * probes_)),
+          shortlists_(cells_.shortlists(length_, threads, poll)) {}
+
+    std::int64_t probes() const { return probes_; }
+
+    // The k nearest other rows of each row. Places that the cells cannot fill hold kNoRow
+    // and an infinite distance.
+    void among_themselves(std::int64_t k, std::int32_t* indices, float* distances,
+                          int threads, Poll poll) const {
+        const auto rows = [&](std::int64_t c) -> const auto& { return cells_.rows(c); };
+        find(Z_, rows, true, k, indices, distances, threads, poll);
     }
-    parallel_for(static_cast<std::int64_t>(batches.size()), 1, threads, poll,
-                 [&](std::int64_t number, std::int64_t, int) {
-                     const Batch& batch = batches[static_cast<std::size_t>(number)];
-                     const auto from = cells.rows(batch.cell).begin();
-                     const std::vector<std::int32_t> rows(from + batch.begin,
-                                                          from + batch.end);
-                     Best best;
-                     search(cells, Z, d, rows, &shortlists[static_cast<std::size_t>(
-                                                   batch.cell * length)],
-                            length, probes, keep, best);
-                     Exact exact;
-                     for (std::size_t q = 0; q < rows.size(); ++q)
-                         exact.write(Z, d, Z + rows[q] * d, best.of(q), best.cut(q), k,
-                                     indices + rows[q] * k, distances + rows[q] * k);
-                 });
-    return probes;
-}
+    // The same for other rows. What one of them finds depends on that row alone.
+    void of(const float* queries, std::int64_t count, std::int64_t k, std::int32_t* indices,
+            float* distances, int threads, Poll poll) const {
+        const auto by_home = members(
+            all_rows(count), cells_.homes(queries, count, threads, poll), cells_.count());
+        const auto rows = [&](std::int64_t c) -> const auto& {
+            return by_home[static_cast<std::size_t>(c)];
+        };
+        find(queries, rows, false, k, indices, distances, threads, poll);
+    }
+
+private:
+    // `rows(c)` names the rows of X whose home is cell c.
+    template <class RowsOf>
+    void find(const float* X, RowsOf rows_of, bool own, std::int64_t k,
+              std::int32_t* indices, float* distances, int threads, Poll poll) const {
+        struct Batch {
+            std::int64_t cell, begin, end;
+        };
+        std::vector<Batch> batches;
+        for (std::int64_t c = 0; c < cells_.count(); ++c) {
+            const auto size = static_cast<std::int64_t>(rows_of(c).size());
+            for (std::int64_t begin = 0; begin < size; begin += kBatch)
+                batches.push_back({c, begin, std::min(size, begin + kBatch)});
+        }
+        const std::int64_t keep = std::min(n_, k + kSpare);
+        parallel_for(static_cast<std::int64_t>(batches.size()), 1, threads, poll,
+                     [&](std::int64_t number, std::int64_t, int) {
+                         const Batch& batch = batches[static_cast<std::size_t>(number)];
+                         const auto from = rows_of(batch.cell).begin();
+                         const std::vector<std::int32_t> rows(from + batch.begin,
+                                                              from + batch.end);
+                         Best best;
+                         search(cells_, X, d_, rows,
+                                &shortlists_[static_cast<std::size_t>(batch.cell * length_)],
+                                length_, probes_, keep, own, best);
+                         Exact exact;
+                         for (std::size_t q = 0; q < rows.size(); ++q)
+                             exact.write(Z_, d_, X + rows[q] * d_, best.of(q), best.cut(q),
+                                         k, indices + rows[q] * k,
+                                         distances + rows[q] * k);
+                     });
+    }
+
+    const float* Z_;
+    std::int64_t n_, d_;
+    Cells cells_;
+    std::int64_t probes_, length_;
+    std::vector<std::int32_t> shortlists_;
+};
 
 }  // namespace localmap

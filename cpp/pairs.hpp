@@ -72,9 +72,10 @@ inline void shared_neighbors(const std::int32_t* indices, std::int64_t n, std::i
 }
 
 // Of each row's `m` nearest rows keep the k with the smallest d_ij^2 / (s_i s_j);
-// equal ones stay in their order.
-inline void near(const std::int32_t* indices, const float* distances, const double* scales,
-                 std::int64_t n, std::int64_t m, std::int64_t k, std::int32_t* out,
+// equal ones stay in their order. `own` are the scales of the rows, `scales` those of the
+// rows that `indices` names.
+inline void near(const std::int32_t* indices, const float* distances, const double* own,
+                 const double* scales, std::int64_t n, std::int64_t m, std::int64_t k, std::int32_t* out,
                  int threads, Poll poll) {
     parallel_for(n, kRowGrain, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
         std::vector<std::pair<double, std::int64_t>> scaled(static_cast<std::size_t>(m));
@@ -82,7 +83,7 @@ inline void near(const std::int32_t* indices, const float* distances, const doub
             for (std::int64_t s = 0; s < m; ++s) {
                 const double distance = distances[i * m + s];
                 scaled[static_cast<std::size_t>(s)] = {
-                    distance * distance / (scales[i] * scales[indices[i * m + s]]), s};
+                    distance * distance / (own[i] * scales[indices[i * m + s]]), s};
             }
             std::partial_sort(scaled.begin(), scaled.begin() + k, scaled.end());
             for (std::int64_t s = 0; s < k; ++s)

@@ -34,6 +34,13 @@ public:
         for (std::size_t p = 0; p < room; ++p)
             codes_.push_back({0, static_cast<std::uint16_t>(p)});
         forces_.resize(static_cast<std::size_t>(dim));
+        // Steps shrink to nothing, so that the point comes to rest.
+        for (std::int64_t i = 0; i < how.iterations; ++i) {
+            const double left = 1.0 - double(i) / double(how.iterations);
+            const double unbiased = std::sqrt(1.0 - std::pow(how.beta2, double(i + 1))) /
+                                    (1.0 - std::pow(how.beta1, double(i + 1)));
+            rates_.push_back(static_cast<float>(how.rate * left * unbiased));
+        }
     }
 
     void settle(const float* Y, const std::int32_t* near, float* y) {
@@ -47,12 +54,7 @@ public:
                                      {codes_.data() + near_, found_}};
             rows().pull({y, forces_.data()}, {partners_.data(), pushed_.data()}, dim_,
                         pairs, how_.weights, false);
-            // Steps shrink to nothing, so that the point comes to rest.
-            const double left = 1.0 - double(i) / double(how_.iterations);
-            const double unbiased = std::sqrt(1.0 - std::pow(how_.beta2, double(i + 1))) /
-                                    (1.0 - std::pow(how_.beta1, double(i + 1)));
-            const Adam adam = {static_cast<float>(how_.rate * left * unbiased), how_.beta1,
-                               how_.beta2};
+            const Adam adam = {rates_[static_cast<std::size_t>(i)], how_.beta1, how_.beta2};
             rows().move(adam, y, forces_.data(), m.data(), v.data(), dim_);
         }
     }
@@ -78,9 +80,31 @@ private:
     std::int64_t dim_, near_, found_ = 0;
     const Settling& how_;
     Surroundings around_;
-    std::vector<float> partners_, pushed_, forces_;
+    std::vector<float> partners_, pushed_, forces_, rates_;
     std::vector<PairCode> codes_;
 };
+
+// Of the k points of the map that `near` names for each new point, the one nearest to all
+// the others: they may lie in two places, and their mean between, in neither.
+inline void medoids(const float* Y, std::int64_t dim, const std::int32_t* near,
+                    std::int64_t count, std::int64_t k, float* out, int threads,
+                    Poll poll) {
+    parallel_for(count, 256, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            const std::int32_t* mine = near + i * k;
+            double least = 0.0;
+            for (std::int64_t a = 0; a < k; ++a) {
+                double total = 0.0;
+                for (std::int64_t b = 0; b < k; ++b)
+                    total += std::sqrt(double(
+                        squared_away<0>(Y + mine[a] * dim, Y + mine[b] * dim, dim)));
+                if (a > 0 && total >= least) continue;
+                least = total;
+                std::copy(Y + mine[a] * dim, Y + (mine[a] + 1) * dim, out + i * dim);
+            }
+        }
+    });
+}
 
 // Move `count` new points from where they start in `out` to where they belong. `near`
 // holds k points of the map for each of them.

@@ -58,21 +58,21 @@ def test_runs_are_kept_and_not_done_twice(small, tmp_path, monkeypatch):
 def test_a_killed_benchmark_goes_on_and_gives_the_same_tables(small, tmp_path):
     command = [
         sys.executable, "-m", "localmap", "bench", "--datasets", small, "--methods",
-        "pca", "ours", "ours_pacmap", "--runs", "2", "--metrics", *FEW, "--quiet",
+        "pca", "ours", "--runs", "2", "--metrics", *FEW, "--quiet",
     ]  # fmt: skip
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     subprocess.run([*command, "--out", whole], check=True, capture_output=True)
     process = subprocess.Popen(
         [*command, "--out", killed], start_new_session=True, stdout=subprocess.DEVNULL
     )
-    while len(run.results(killed)) < 2:
+    while not run.results(killed):
         assert process.poll() is None
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     with (killed / "results.jsonl").open("a") as file:
         file.write('{"name": "cut o')  # a line that the kill cut off
-    assert 2 <= len(run.results(killed)) < 6
+    assert 1 <= len(run.results(killed)) < 4
     subprocess.run([*command, "--out", killed], check=True, capture_output=True)
     for measure in FEW:
         one, other = (

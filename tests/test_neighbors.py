@@ -164,3 +164,37 @@ def test_search_in_cells_gives_the_same_bits_on_any_number_of_threads():
 def test_impossible_k_is_refused(k):
     with pytest.raises(ValueError, match="k must be from 1 to 9"):
         kernels.exact_neighbors(np.ones((10, 2), dtype=np.float32), k)
+
+
+def test_other_rows_find_the_nearest_by_themselves():
+    rng = np.random.default_rng(0)
+    centres = 4 * rng.normal(size=(30, 12))
+    Z = (rng.normal(size=(10_000, 12)) + centres[rng.integers(0, 30, 10_000)]).astype(
+        "f4"
+    )
+    queries = (rng.normal(size=(500, 12)) + centres[rng.integers(0, 30, 500)]).astype(
+        "f4"
+    )
+    queries[:50] = Z[:50]
+    index = neighbors.index_of(Z, 20, 2)
+    indices, distances = index.neighbors(queries, 20, 2)
+    true_distances = kernels.neighbors_of(Z, queries, 20, 2)[1]
+    assert (distances <= true_distances[:, -1:]).mean() > 0.96
+    assert (indices[:50, 0] == np.arange(50)).all()  # rows of the index find themselves
+    away = np.linalg.norm(Z[indices].astype(float) - queries[:, None], axis=2)
+    np.testing.assert_allclose(distances, away, rtol=1e-5)
+    for i in (3, 77, 499):
+        alone = index.neighbors(queries[[i]], 20)
+        np.testing.assert_array_equal(alone[0][0], indices[i])
+    few = neighbors.index_of(Z, 20, 1).neighbors(queries, 20, 1)
+    np.testing.assert_array_equal(few[0], indices)
+
+
+def test_other_rows_far_from_all_cells_get_as_many_as_they_ask_for():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(3000, 3)).astype("f4")
+    Z[0] += 500  # a cell of its own
+    indices, _ = neighbors.index_of(Z, 10, 2).neighbors(Z[:1] + 1, 60)
+    assert len(set(indices[0])) == 60
+    assert indices[0, 0] == 0
+    assert indices.min() >= 0

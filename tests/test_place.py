@@ -1,5 +1,7 @@
 """New rows in a finished map."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -131,3 +133,29 @@ def test_projection_equals_a_product_of_matrices():
     np.testing.assert_allclose(found, X @ C, atol=1e-4)
     with pytest.raises(ValueError, match="cannot project"):
         kernels.project(X.astype("f4"), C.astype("f4").T)
+
+
+def test_the_start_is_the_neighbour_nearest_to_all_others():
+    rng = np.random.default_rng(0)
+    Y = rng.normal(size=(50, 3)).astype(np.float32)
+    near = rng.integers(0, 50, (40, 7)).astype(np.int32)
+    groups = Y[near].astype(np.float64)
+    apart = np.linalg.norm(groups[:, :, None] - groups[:, None], axis=3).sum(axis=2)
+    expected = Y[near[np.arange(40), apart.argmin(axis=1)]]
+    np.testing.assert_array_equal(kernels.medoids(Y, near, 2), expected)
+
+
+def test_large_models_search_in_cells_and_rows_still_stand_alone(monkeypatch):
+    monkeypatch.setattr("localmap.space.EXACT_ROWS", 2000)
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 8, 4000)
+    X = rng.normal(size=(4000, 10)) + 6 * rng.normal(size=(8, 10))[y]
+    model = LocalMAP(random_state=0, n_iters=(50, 50, 100)).fit(X[:3500])
+    Y = model.transform(X[3500:])
+    assert hasattr(model._fitted.space, "_cells")
+    np.testing.assert_array_equal(model.transform(X[3600:3601]), Y[[100]])
+    np.testing.assert_array_equal(model.transform(X[:100]), model.embedding_[:100])
+    back = pickle.loads(pickle.dumps(model))  # noqa: S301
+    np.testing.assert_array_equal(back.transform(X[3500:]), Y)
+    classifier = KNeighborsClassifier(10).fit(model.embedding_, y[:3500])
+    assert classifier.score(Y, y[3500:]) > 0.97

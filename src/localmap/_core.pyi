@@ -60,6 +60,7 @@ def step(
 def near(
     indices: NDArray[np.int32],
     distances: NDArray[np.float32],
+    own: NDArray[np.float64],
     scales: NDArray[np.float64],
     out: NDArray[np.int32],
     threads: int,
@@ -135,3 +136,27 @@ def silhouette(
     out: NDArray[np.float64],
     threads: int,
 ) -> None: ...
+def medoids(
+    Y: NDArray[np.float32],
+    near: NDArray[np.int32],
+    out: NDArray[np.float32],
+    threads: int,
+) -> None: ...
+
+class Index:
+    def __init__(
+        self,
+        Z: NDArray[np.float32],
+        cells: int,
+        sample: NDArray[np.int32],
+        truth: NDArray[np.int32],
+        recall: float,
+        threads: int,
+    ) -> None: ...
+    def neighbors(
+        self,
+        queries: NDArray[np.float32],
+        indices: NDArray[np.int32],
+        distances: NDArray[np.float32],
+        threads: int,
+    ) -> None: ...

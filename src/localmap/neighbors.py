@@ -53,6 +53,28 @@ class KNNGraph:
     recall: float = 1.0  # estimated share of true neighbours; 1 if exact
 
 
+def index_of(Z: kernels.Floats, k: int, n_threads: int = 1) -> kernels.CellIndex:
+    """Put rows in cells, as many of them searched as hold the `k` nearest rows."""
+    sample, truth, _ = _true_neighbors(Z, k, n_threads)
+    return kernels.CellIndex(
+        Z,
+        int(CELLS_PER_ROOT * len(Z) ** 0.5),
+        n_threads,
+        sample=sample,
+        truth=truth,
+        recall=TARGET_RECALL,
+    )
+
+
+def _true_neighbors(
+    Z: kernels.Floats, k: int, n_threads: int
+) -> tuple[kernels.Ints, kernels.Ints, kernels.Floats]:
+    """Return rows spread over the data, their true neighbours and the distances."""
+    n = len(Z)
+    sample = (np.arange(SAMPLE) * n // SAMPLE).astype(np.int32)
+    return sample, *kernels.exact_neighbors(Z, k, n_threads, sample)
+
+
 def nearest_neighbors(
     Z: kernels.Floats, k: int, n_threads: int = 1, *, at: int = 10
 ) -> KNNGraph:
@@ -66,8 +88,7 @@ def nearest_neighbors(
         return KNNGraph(*kernels.exact_neighbors(Z, k, n_threads))
     if n <= EXACT_ROWS:
         return KNNGraph(*kernels.cell_neighbors(Z, k, int(n**0.5), n_threads)[:2])
-    sample = (np.arange(SAMPLE) * n // SAMPLE).astype(np.int32)
-    truth, true_distances = kernels.exact_neighbors(Z, k, n_threads, sample)
+    sample, truth, true_distances = _true_neighbors(Z, k, n_threads)
     indices, distances, _ = kernels.cell_neighbors(
         Z,
         k,

@@ -63,14 +63,17 @@ def place(
 def _place_block(
     fitted: FittedMap, X: Any, n_threads: int
 ) -> tuple[kernels.Floats, kernels.Floats]:
-    found, distances = fitted.space.neighbors_of(X, fitted.n_candidates, n_threads)
-    scaled = distances.astype(np.float64) ** 2 / fitted.scales[found]
-    order = np.argsort(scaled, axis=1, kind="stable")[:, : fitted.n_neighbors]
-    near = np.take_along_axis(found, order, axis=1)
+    found, distances = fitted.space.neighbors_of(
+        X, fitted.n_candidates, n_threads, at=fitted.n_neighbors
+    )
+    own = scales(distances)
+    near = kernels.near(
+        found, distances, own, fitted.n_neighbors, n_threads, scales=fitted.scales
+    )
     Y = kernels.settle(
         fitted.Y,
         near,
-        _medoids(fitted.Y[near]),
+        kernels.medoids(fitted.Y, near, n_threads),
         fitted.weights,
         reach=_reach(fitted),
         learning_rate=fitted.learning_rate,
@@ -82,7 +85,7 @@ def _place_block(
     )
     known = distances[:, 0] <= SAME * fitted.scales[found[:, 0]]
     Y[known] = fitted.Y[found[known, 0]]
-    away = scales(distances) / fitted.scales[near].mean(axis=1)
+    away = own / fitted.scales[near].mean(axis=1)
     return Y, away.astype(np.float32)
 
 
@@ -90,13 +93,3 @@ def _reach(fitted: FittedMap) -> float:
     if fitted.reach is not None:
         return fitted.reach
     return float(4.0 * np.abs(fitted.Y).max() + 1.0)
-
-
-def _medoids(groups: kernels.Floats) -> kernels.Floats:
-    """Of each group of points, the one nearest to all others of its group.
-
-    Neighbours may lie in two places: their mean would lie between, in neither.
-    """
-    apart = np.linalg.norm(groups[:, :, None] - groups[:, None], axis=3).sum(axis=2)
-    chosen: kernels.Floats = groups[np.arange(len(groups)), apart.argmin(axis=1)]
-    return chosen

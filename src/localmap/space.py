@@ -9,6 +9,7 @@ as distances.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from localmap import compared, kernels, landmarks
-from localmap.neighbors import KNNGraph, nearest_neighbors
+from localmap.neighbors import EXACT_ROWS, KNNGraph, index_of, nearest_neighbors
 from localmap.preprocess import (
     ROW_METRICS,
     Preprocessing,
@@ -34,6 +35,9 @@ MID_NEAR_DRAWS: Final = 6
 
 # Makes the candidates of mid-near pairs another draw than the further pairs.
 OTHER_KEY: Final = 0x6A09E667F3BCC909
+
+# Two threads that place rows in one model make its index once.
+_INDEXING: Final = Lock()
 
 Found: TypeAlias = tuple[kernels.Ints, kernels.Floats]
 
@@ -99,13 +103,30 @@ class RowSpace:
             return self.Z[:, :k].astype(np.float64)
         return principal_components(self.Z, min(k, self.Z.shape[1]))
 
-    def neighbors_of(self, X: Any, k: int, n_threads: int) -> Found:
-        """Nearest training rows of other rows, each found by itself."""
+    def neighbors_of(self, X: Any, k: int, n_threads: int, *, at: int) -> Found:
+        """About the `k` nearest training rows of other rows, each found by itself.
+
+        In large data they are searched in cells, as many as hold the `at` nearest.
+        """
         Z = self.preprocessing.apply_by_row(X, n_threads)
         metric = self.preprocessing.metric
         if metric in ROW_METRICS:
+            if len(self.Z) > EXACT_ROWS:
+                return self._index(at, n_threads).neighbors(Z, k, n_threads)
             return kernels.neighbors_of(self.Z, Z, k, n_threads)
         return compared.nearest_of(self.Z, Z, k, metric, n_threads)
+
+    def _index(self, at: int, n_threads: int) -> kernels.CellIndex:
+        """Return the rows in cells: made at the first call, then kept."""
+        with _INDEXING:
+            if "_cells" not in self.__dict__:
+                # What a frozen space is does not change, only what it has ready.
+                object.__setattr__(self, "_cells", index_of(self.Z, at, n_threads))
+            index: kernels.CellIndex = self.__dict__["_cells"]
+            return index
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k != "_cells"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +139,9 @@ class GivenSpace:
     def __len__(self) -> int:
         return self.n
 
-    def neighbors_of(self, X: Any, k: int, n_threads: int) -> Found:
+    def neighbors_of(self, X: Any, k: int, n_threads: int, *, at: int) -> Found:
         """Nearest training rows by given distances: one row for each new row."""
+        del at
         if issparse(X):
             return _first_of_graph(csr_array(X), k, self.unit)
         return compared.smallest(

@@ -7,7 +7,7 @@ The same functions stand in `_reference` in plain NumPy.
 
 from localmap.kernels.arrays import Floats, Ints, check_finite_map, thread_count
 from localmap.kernels.descent import Descent, FiledPairs, Weights, forces
-from localmap.kernels.maps import project, settle, silhouette
+from localmap.kernels.maps import medoids, project, settle, silhouette
 from localmap.kernels.pairs import (
     further,
     local_further,
@@ -16,6 +16,7 @@ from localmap.kernels.pairs import (
     shared_neighbors,
 )
 from localmap.kernels.search import (
+    CellIndex,
     cell_neighbors,
     exact_neighbors,
     make_mutual,
@@ -23,6 +24,7 @@ from localmap.kernels.search import (
 )
 
 __all__ = [
+    "CellIndex",
     "Descent",
     "FiledPairs",
     "Floats",
@@ -35,6 +37,7 @@ __all__ = [
     "further",
     "local_further",
     "make_mutual",
+    "medoids",
     "mid_near",
     "near",
     "neighbors_of",

@@ -20,6 +20,13 @@ def project(rows: Floats, components: Floats, n_threads: int = 1) -> Floats:
     return out
 
 
+def medoids(Y: Floats, near: Ints, n_threads: int = 1) -> Floats:
+    """Of the points that each row of `near` names, the one nearest to all others."""
+    out = np.empty((len(near), Y.shape[1]), dtype=np.float32)
+    _core.medoids(contiguous(Y), checked(near, len(Y), len(near)), out, n_threads)
+    return out
+
+
 def settle(
     Y: Floats,
     near: Ints,

@@ -12,21 +12,29 @@ from localmap.kernels.arrays import Floats, Ints, check_finite_map, checked, con
 def near(
     indices: Ints,
     distances: Floats,
-    scales: NDArray[np.float64],
+    own: NDArray[np.float64],
     n_neighbors: int,
     n_threads: int = 1,
+    *,
+    scales: NDArray[np.float64] | None = None,
 ) -> Ints:
-    """Of the nearest rows, those with the smallest scaled distance."""
+    """Of the nearest rows, those with the smallest scaled distance.
+
+    `own` are the scales of the rows; `scales` those of the rows that `indices` names,
+    if they are others.
+    """
     n, m = indices.shape
-    if distances.shape != (n, m) or scales.shape != (n,) or not 1 <= n_neighbors <= m:
+    scales = own if scales is None else scales
+    if distances.shape != (n, m) or own.shape != (n,) or not 1 <= n_neighbors <= m:
         msg = (
             f"n_neighbors={n_neighbors} near pairs need as many neighbours, their "
             f"distances and a scale for each row; got shapes {indices.shape}, "
-            f"{distances.shape} and {scales.shape}."
+            f"{distances.shape} and {own.shape}."
         )
         raise ValueError(msg)
     out = np.empty((n, n_neighbors), dtype=np.int32)
-    _core.near(checked(indices, n), contiguous(distances), scales, out, n_threads)
+    rows = checked(indices, len(scales), n)
+    _core.near(rows, contiguous(distances), own, scales, out, n_threads)
     return out
 
 

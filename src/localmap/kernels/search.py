@@ -29,9 +29,7 @@ def neighbors_of(
     Z: Floats, queries: Floats, k: int, n_threads: int = 1
 ) -> tuple[Ints, Floats]:
     """Find the k nearest rows of Z for each of other rows `queries`."""
-    if not 1 <= k <= len(Z) or queries.shape[1] != Z.shape[1]:
-        msg = f"{k} neighbours of shape {queries.shape} among {Z.shape}: impossible."
-        raise ValueError(msg)
+    _check_queries(Z, queries, k)
     indices, distances = _graph(len(queries), k)
     _core.neighbors_of(
         contiguous(Z), contiguous(queries), indices, distances, n_threads
@@ -74,6 +72,48 @@ def cell_neighbors(
     return indices, distances, probes
 
 
+class CellIndex:
+    """Rows in cells, to find the nearest of them for other rows.
+
+    As many cells are searched as hold the share `recall` of the true neighbours `truth`
+    of the rows `sample`. What a row finds does not depend on the others.
+    """
+
+    def __init__(
+        self,
+        Z: Floats,
+        cells: int,
+        n_threads: int = 1,
+        *,
+        sample: Ints,
+        truth: Ints,
+        recall: float,
+    ) -> None:
+        n = len(Z)
+        self._Z = contiguous(Z)
+        self._core = _core.Index(
+            self._Z,
+            min(cells, n),
+            checked(sample[:, None], n, len(sample)).ravel(),
+            checked(truth, n, len(sample)),
+            recall,
+            n_threads,
+        )
+
+    def neighbors(
+        self, queries: Floats, k: int, n_threads: int = 1
+    ) -> tuple[Ints, Floats]:
+        """Find about the k nearest rows of each query."""
+        _check_queries(self._Z, queries, k)
+        indices, distances = _graph(len(queries), k)
+        self._core.neighbors(contiguous(queries), indices, distances, n_threads)
+        lonely = np.flatnonzero(indices[:, -1] < 0)
+        if lonely.size:  # their cells hold fewer than k rows: compare them with all
+            found = neighbors_of(self._Z, queries[lonely], k, n_threads)
+            indices[lonely], distances[lonely] = found
+        return indices, distances
+
+
 def make_mutual(indices: Ints, distances: Floats, n_threads: int = 1) -> None:
     """Let rows into the lists of those that they found; changes both arrays.
 
@@ -84,6 +124,12 @@ def make_mutual(indices: Ints, distances: Floats, n_threads: int = 1) -> None:
         msg = f"lists of rows below {n} and their distances must have one shape."
         raise ValueError(msg)
     _core.make_mutual(indices, distances, n_threads)
+
+
+def _check_queries(Z: Floats, queries: Floats, k: int) -> None:
+    if not 1 <= k <= len(Z) or queries.shape[1] != Z.shape[1]:
+        msg = f"{k} neighbours of shape {queries.shape} among {Z.shape}: impossible."
+        raise ValueError(msg)
 
 
 def _check_k(k: int, n: int) -> None:

@@ -263,9 +263,13 @@ inline void search(const Cells& cells, const float* Z, std::int64_t d,
     const auto chosen =
         nearest(Z, d, rows, cells.centres(shortlist, length), probes, 1, nullptr);
     std::vector<std::vector<std::size_t>> visits(static_cast<std::size_t>(cells.count()));
+    // The home of the rows, first in the list, is searched even where others are nearer.
+    auto& at_home = visits[static_cast<std::size_t>(shortlist[0])];
+    for (std::size_t q = 0; q < rows.size(); ++q) at_home.push_back(q);
     for (std::size_t c = 0; c < chosen.size(); ++c)
-        visits[static_cast<std::size_t>(chosen[c])].push_back(
-            c / static_cast<std::size_t>(probes));
+        if (chosen[c] != shortlist[0])
+            visits[static_cast<std::size_t>(chosen[c])].push_back(
+                c / static_cast<std::size_t>(probes));
     for (std::int64_t l = 0; l < length; ++l) {
         for (const std::size_t q : visits[static_cast<std::size_t>(shortlist[l])])
             visit(q, shortlist[l]);

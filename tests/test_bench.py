@@ -50,7 +50,9 @@ def test_runs_are_kept_and_not_done_twice(small, tmp_path, monkeypatch):
     for row in found:
         assert row["measures"]["silhouette"] > 0.5
         assert row["seconds"] > 0
-        assert np.load(out / "maps" / f"{row['name']}.npy").shape == (90, 2)
+        with np.load(out / "maps" / f"{row['name']}.npz") as found_map:
+            assert found_map["Y"].shape == (90, 2)
+            assert set(found_map["codes"]) == {0, 1, 2}
     monkeypatch.setattr(run, "_result", lambda *_: pytest.fail("done twice"))
     assert run.run(jobs(small), out, FEW, run.Limits(), quiet=True) == found
 
@@ -81,14 +83,10 @@ def test_a_killed_benchmark_goes_on_and_gives_the_same_tables(small, tmp_path):
         assert one.rows == other.rows
 
 
-def slow(X, seed, params):
-    time.sleep(60)
-
-
 def test_absent_failing_and_slow_methods_are_told_and_stop_nothing(
     small, tmp_path, monkeypatch
 ):
-    monkeypatch.setitem(METHODS, "trimap", Method("Absent", "no-such-package", slow))
+    monkeypatch.setitem(METHODS, "trimap", Method("Absent", "no-such-package", None))
     found = run.run(
         jobs(small, ("trimap", "pca"), 1), tmp_path, FEW, run.Limits(), quiet=True
     )
@@ -115,8 +113,8 @@ def row(method, seed, value, dataset="usps", **more):
     return {
         "name": f"{dataset}-{method}-{seed}", "dataset": dataset, "method": method,
         "seed": seed, "params": {}, "version": "1", "seconds": 2.0, "peak_mb": 10.0,
-        "measures": {"silhouette": value}, **more,
-    }  # fmt: skip
+        "measures": {"silhouette": value}, "unmeasured": {},
+    } | more  # fmt: skip
 
 
 def test_best_is_bold_and_what_is_not_different_is_underlined():
@@ -141,11 +139,16 @@ def test_a_name_in_the_page_is_text_not_markup(tmp_path):
     rows = [row("pca", 0, 0.5, dataset="<script>alert(1)</script>.npz")]
     rows += [row("ours", 0, 0.5, dataset="x", failed="<img src=x>", measures={})]
     found = summary.tables(rows)
-    page = report._html("<b>t</b>", ["a & b"], found, {"p'>.png": b"x"})
-    assert "<script>alert" not in page
-    assert "<img src=x>" not in page
-    assert "&lt;script&gt;" in page
-    assert "a &amp; b" in page
+    page = report._html("<b>t</b>", ["a & b"], found, {"p'><i>.png": b"x"})
+    for raw in ("<script>alert", "<img src=x>", "<b>t</b>", "<i>", "a & b"):
+        assert raw not in page
+    for escaped in (
+        "&lt;script&gt;",
+        "a &amp; b",
+        "&lt;b&gt;t",
+        "p&#x27;&gt;&lt;i&gt;",
+    ):
+        assert escaped in page
 
 
 def test_the_command_writes_a_report_with_every_cell_filled_or_explained(
@@ -164,7 +167,7 @@ def test_the_command_writes_a_report_with_every_cell_filled_or_explained(
     text = (out / "report.md").read_text()
     assert "cores of" in text
     assert "scikit-learn" in text
-    assert (out / "digits.md").read_text().startswith("# digits")
+    assert (out / "sets" / "digits.md").read_text().startswith("# digits")
     assert "\\begin{tabular}{lrr}" in (out / "report.tex").read_text()
     results = [json.loads(x) for x in (out / "results.jsonl").read_text().splitlines()]
     assert len(results) == 4
@@ -198,7 +201,72 @@ def test_the_parts_are_what_they_say(small):
 
 def test_every_measure_is_made(small):
     X, y = worker.load(small)
-    found = worker.measured(X, y, X[:, :2], list(worker.MEASURES))
-    assert set(found) == set(worker.MEASURES)
-    without = worker.measured(X, None, X[:, :2], list(worker.MEASURES))
-    assert set(without) == set(worker.MEASURES) - set(worker.WITH_LABELS)
+    wanted = list(worker.MEASURES)
+    found = worker.measured(X, y, X[:, :2], wanted)
+    assert set(found["measures"]) == set(wanted)
+    assert found["unmeasured"] == {}
+    without = worker.measured(X, None, X[:, :2], wanted)
+    assert set(without["unmeasured"]) == set(worker.WITH_LABELS)
+    assert set(without["measures"]) == set(wanted) - set(worker.WITH_LABELS)
+
+
+def test_a_measure_that_cannot_be_made_costs_no_other(small):
+    X, y = worker.load(small)
+    two = worker.measured(X, y > 0, X[:, :2], ["silhouette", "centroid triplets"])
+    assert two["measures"]["silhouette"] > 0.3
+    assert "three" in two["unmeasured"]["centroid triplets"]
+    rows = [row("pca", 0, 0.1, **two)]
+    lines = list(report._failures([summary._table(rows, "centroid triplets")]))
+    assert "three" in lines[0]
+
+
+def test_failed_changed_and_partly_measured_runs_are_done_again(small, tmp_path):
+    planned = jobs(small, ("pca",), 1)
+    (failed,) = run.run(planned, tmp_path, FEW, run.Limits(seconds=0.1), quiet=True)
+    assert "failed" in failed
+    (done,) = run.run(planned, tmp_path, FEW[:1], run.Limits(), quiet=True)
+    assert set(done["measures"]) == {"silhouette"}
+    (more,) = run.run(planned, tmp_path, FEW, run.Limits(), quiet=True)
+    assert set(more["measures"]) == set(FEW)
+    before = planned[0].name
+    X, y = worker.load(small)
+    np.savez(small, X=X[:50], y=y[:50])
+    assert jobs(small, ("pca",), 1)[0].name != before
+
+
+def test_a_worker_ends_with_the_process_that_started_it(small, tmp_path):
+    job = {
+        "dataset": small, "method": "pca", "seed": 0, "params": {}, "measures": [],
+        "map": str(tmp_path / "m.npz"), "result": str(tmp_path / "r.json"),
+    }  # fmt: skip
+    (tmp_path / "job.json").write_text(json.dumps(job))
+    code = (
+        "import os, time\nfrom localmap.bench import worker\n"
+        "worker.load = lambda name: time.sleep(60)\n"
+        f"worker.main({str(tmp_path / 'job.json')!r})"
+    )
+    starter = (
+        "import subprocess, sys\n"
+        f"print(subprocess.Popen([sys.executable, '-c', {code!r}]).pid)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", starter], capture_output=True, text=True, check=True
+    )
+    pid, waited = int(done.stdout), 0.0
+    while os.path.exists(f"/proc/{pid}") and waited < 20:  # noqa: PTH110
+        time.sleep(0.2)
+        waited += 0.2
+    assert waited < 20
+
+
+def test_a_measure_that_is_not_there_is_refused_before_any_run(tmp_path, capsys):
+    status = main(["bench", "--metrics", "beauty", "--out", str(tmp_path)])
+    assert status == 2
+    assert "no such measure: 'beauty'" in capsys.readouterr().err
+
+
+def test_names_of_files_do_not_clash(tmp_path):
+    assert plan.slug("usps") == "usps"
+    assert plan.slug("a/cells.npz") != plan.slug("b/cells.npz")
+    assert plan.mixture_rows("mixture1000") == 1000
+    assert plan.mixture_rows("mixture.csv") is None

@@ -210,3 +210,25 @@ def test_files_of_your_own(tmp_path):
     np.savez(tmp_path / "bad.npz", Z=X)
     with pytest.raises(datasets.DatasetError, match="holds no array X; it holds Z"):
         datasets.load(tmp_path / "bad.npz")
+
+
+def test_labels_of_any_kind_are_read_back(folders, monkeypatch):
+    def fetch(entry):
+        return np.ones((3, 2)), np.array(["5", "0", "4"], dtype=object)
+
+    entry = replace(sources.ENTRIES["mnist"], fetch=fetch)
+    monkeypatch.setitem(sources.ENTRIES, "mnist", entry)
+    datasets.load("mnist")
+    assert (folders[1] / "mnist.npz").exists()
+    assert datasets.load("mnist").y.tolist() == ["5", "0", "4"]
+
+
+def test_a_bad_download_is_not_kept(server, folders, monkeypatch):
+    folder, address = server
+    (folder / "m.json").write_text("<html>sign in first</html>")
+    entry = replace(sources.ENTRIES["mammoth"], url=f"{address}/m.json")
+    monkeypatch.setitem(sources.ENTRIES, "mammoth", entry)
+    with pytest.raises(datasets.DatasetError, match="JSONDecodeError"):
+        datasets.load("mammoth")
+    (folder / "m.json").write_text("[[1, 2, 3]]")
+    assert datasets.load("mammoth").X.tolist() == [[1, 2, 3]]

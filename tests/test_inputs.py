@@ -178,3 +178,18 @@ def test_sparse_data_that_would_be_filled_in_is_refused():
         LocalMAP(pca_components=None).fit(sp.csr_array(counts(100, 5000)[0]))
     with pytest.raises(TypeError, match="Sparse"):
         LocalMAP(metric="manhattan").fit(sp.csr_array(counts()[0]))
+
+
+def test_codes_too_long_for_single_precision_are_refused():
+    codes = 20_000_000 + np.random.default_rng(0).integers(0, 5, (100, 3))
+    with pytest.raises(ValueError, match=r"equal, and column 0 .*OrdinalEncoder"):
+        LocalMAP(metric="hamming").fit(codes)
+    LocalMAP(metric="hamming", **FAST).fit(codes - 20_000_000)
+
+
+def test_missing_values_in_wide_sparse_data_are_counted_without_filling_in(monkeypatch):
+    monkeypatch.setattr(sp.csr_array, "toarray", forbidden)
+    wide = sp.random_array((60, 50_000), density=1e-3, format="csr", rng=0)
+    wide.data[[7, 99]] = np.nan
+    with pytest.raises(ValueError, match="2 NaN in 2 rows, first at row 0, column"):
+        LocalMAP().fit(wide)

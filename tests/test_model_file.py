@@ -187,7 +187,8 @@ def test_headers_with_odd_values_are_refused_or_make_sound_models(saved, tmp_pat
         except model_file.ModelFileError:
             refused += 1
         else:
-            assert np.isfinite(back.set_params(n_jobs=1).transform(blobs())).all()
+            new = blobs(seed=1)
+            assert np.isfinite(back.set_params(n_jobs=1).transform(new)).all()
     assert refused > 0.5 * (MUTATIONS // 2)
 
 
@@ -214,6 +215,9 @@ def forged(path, out, change):
         (lambda h: h["arrays"]["Y"].update(shape=[100, 4]), "do not fit together"),
         (lambda h: h["learned"].update(n_features_in_=5), "do not fit together"),
         (lambda h: h.update(unit=0.0), "its unit is 0.0"),
+        (lambda h: h.update(learning_rate=1e300), "do not fit together"),
+        (lambda h: h["weights"].__setitem__(0, float("nan")), "do not fit together"),
+        (lambda h: h.update(kind="PaCMAP"), "settings make no sense"),
         (lambda h: h["arrays"]["Y"].update(shape=[200, -2]), "Y has shape"),
         (lambda h: h["arrays"]["Z"].update(offset=-64), "Z is cut off"),
         (lambda h: h["arrays"]["Z"].update(shape=[2**40, 6]), "Z is cut off"),
@@ -253,6 +257,26 @@ def test_a_failed_save_leaves_the_old_file(saved, tmp_path, monkeypatch):
         model.save(target)
     assert target.read_bytes() == path.read_bytes()
     assert [p.name for p in tmp_path.iterdir()] == ["m.localmap"]
+
+
+def test_what_was_fitted_is_saved_not_what_was_set_since(tmp_path):
+    model = LocalMAP(**FAST).fit(blobs())
+    expected = model.transform(blobs(seed=1))
+    model.set_params(n_components=3, metric="cosine").save(tmp_path / "m.localmap")
+    back = localmap.load(tmp_path / "m.localmap")
+    np.testing.assert_array_equal(back.transform(blobs(seed=1)), expected)
+    assert (back.metric, back.n_components) == ("euclidean", 2)
+    mask = os.umask(0)
+    os.umask(mask)
+    assert (tmp_path / "m.localmap").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+def test_changing_the_map_that_was_returned_changes_no_model(saved):
+    model = LocalMAP(**FAST)
+    Y = model.fit_transform(blobs())
+    before = model.transform(blobs(seed=1))
+    Y *= 100
+    np.testing.assert_array_equal(model.transform(blobs(seed=1)), before)
 
 
 def test_only_fitted_models_are_saved(tmp_path):

@@ -159,3 +159,33 @@ def test_large_models_search_in_cells_and_rows_still_stand_alone(monkeypatch):
     np.testing.assert_array_equal(back.transform(X[3500:]), Y)
     classifier = KNeighborsClassifier(10).fit(model.embedding_, y[:3500])
     assert classifier.score(Y, y[3500:]) > 0.97
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "correlation"])
+def test_projected_rows_stand_alone_and_find_themselves(metric, monkeypatch):
+    """Two tight groups far apart: what rounding leaves is large beside the scales."""
+    monkeypatch.setattr("localmap.preprocess.BLOCK", 150 * 64)
+    rng = np.random.default_rng(0)
+    X = 1 + 1e-3 * rng.normal(size=(400, 150))
+    X[:200, ::2] *= -1
+    model = LocalMAP(random_state=0, metric=metric, n_iters=(20, 20, 20)).fit(X)
+    np.testing.assert_array_equal(model.transform(X), model.embedding_)
+    new = X + 1e-3 * rng.normal(size=X.shape)
+    Y = model.transform(new)
+    np.testing.assert_array_equal(model.transform(np.asfortranarray(new)), Y)
+    for i in (0, 63, 64, 399):
+        np.testing.assert_array_equal(model.transform(new[[i]]), Y[[i]])
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "hamming"])
+@pytest.mark.parametrize("far", [1e20, 1e40, 1e300, -1e308])
+def test_rows_beyond_all_numbers_spoil_no_others(digits, metric, far):
+    X = digits[0]
+    model = LocalMAP(random_state=0, metric=metric, n_iters=(5, 5, 5)).fit(X[:300])
+    rows = np.vstack([X[300:310], np.full((1, 64), far)])
+    Y, away = model.transform(rows, return_distance=True)
+    np.testing.assert_array_equal(Y[:10], model.transform(X[300:310]))
+    assert np.isfinite(Y).all()
+    assert np.isfinite(away).all()
+    if metric != "hamming":
+        assert away[10] > 1000

@@ -122,10 +122,27 @@ def test_given_distances_make_the_map_of_their_rows():
     graph = space_of(X, "euclidean", None).neighbors(60, 1, at=10)
     given = space_of(D, "precomputed", None).neighbors(60, 1, at=10)
     assert (given.indices == graph.indices).mean() > 0.999
+    start = np.random.default_rng(0).normal(size=(240, 2))
+    same = {"init": start, "mid_near_ratio": 0, **FAST}
+    by_rows = LocalMAP(**same).fit_transform(X)
+    by_distances = LocalMAP(metric="precomputed", **same).fit_transform(D)
+    np.testing.assert_allclose(by_distances, by_rows, atol=1e-2 * np.abs(by_rows).max())
     np.testing.assert_array_equal(
         LocalMAP(metric="precomputed", **FAST).fit_transform(D),
         LocalMAP(metric="precomputed", **FAST).fit_transform(1024 * D),
     )
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int32])
+def test_given_distances_of_any_type_and_size(dtype):
+    X, y = groups()
+    D = cdist(X, X)
+    largest = {np.float16: 6e4, np.float32: 2e38, np.int32: 2e9}[dtype]
+    given = (D / D.max() * largest).astype(dtype)
+    model = LocalMAP(metric="precomputed", **FAST).fit(given)
+    graph = space_of(given, "precomputed", None).neighbors(10, 1, at=10)
+    assert (y[graph.indices] == y[:, None]).mean() > 0.99
+    assert np.isfinite(model.embedding_).all()
 
 
 def test_a_matrix_may_be_mapped_from_a_file_and_is_not_changed(tmp_path):
@@ -208,7 +225,9 @@ def test_parts_without_a_path_between_them_stay_apart():
     part = KNeighborsTransformer(n_neighbors=12, mode="distance")
     graph = sp.block_diag([part.fit_transform(a), part.fit_transform(b)], format="csr")
     Y = LocalMAP(metric="precomputed", **FAST).fit_transform(graph)
-    assert np.isfinite(Y).all()
+    part_of = np.repeat([0, 1], 60)
+    nearest = (cdist(Y, Y) + 1e9 * np.eye(120)).argmin(axis=1)
+    assert (part_of[nearest] == part_of).mean() > 0.95
 
 
 @pytest.mark.parametrize(
@@ -231,7 +250,9 @@ def test_new_rows_with_too_few_given_neighbours_are_refused():
     transformer = KNeighborsTransformer(n_neighbors=30, mode="distance").fit(X)
     model = LocalMAP(metric="precomputed", **FAST).fit(transformer.transform(X))
     few = KNeighborsTransformer(n_neighbors=5, mode="distance").fit(X).transform(X[:3])
-    with pytest.raises(ValueError, match=r"needs .* neighbours in the graph; row 0"):
+    with pytest.raises(
+        ValueError, match=r"needs .* neighbours in the graph, .* one has 6"
+    ):
         model.transform(few)
     with pytest.raises(ValueError, match="must not be negative"):
         model.transform(-np.ones((1, 240)))

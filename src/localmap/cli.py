@@ -154,6 +154,10 @@ def bench(arguments: argparse.Namespace) -> None:
     out: Path = arguments.out
     out.mkdir(parents=True, exist_ok=True)
     wanted = arguments.metrics or list(worker.MEASURES)
+    unknown = [name for name in wanted if name not in worker.MEASURES]
+    if unknown:
+        msg = f"no such measure: {unknown[0]!r}; there are {', '.join(worker.MEASURES)}"
+        raise ValueError(msg)
     limits = run.Limits(arguments.time_limit, arguments.memory_limit)
     found = run.run(planned, out, wanted, limits, quiet=arguments.quiet)
     written = report.write(out, found, f"Maps compared: {arguments.preset}")

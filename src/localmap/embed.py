@@ -48,7 +48,7 @@ def embed(X: Any, params: Parameters, key: int) -> Embedding:
         n_neighbors = automatic_neighbors(n)
     counts = pair_counts(n, n_neighbors, params.mid_near_ratio, params.further_ratio)
 
-    space = space_of(X, params.metric, params.pca_components)
+    space = space_of(X, params.metric, params.pca_components, n_threads)
     watch.lap("preprocess")
     k = min(n - 1, counts.near + EXTRA_CANDIDATES)
     graph = space.neighbors(k, n_threads, at=counts.near)

@@ -171,9 +171,10 @@ def load(path: str | PathLike[str], *, mmap_mode: Literal["r"] | None = None) ->
     path : str or path-like
         The file.
     mmap_mode : {"r"} or None, default=None
-        "r" leaves the training rows in the file and reads them as they are needed:
-        many processes then share one copy. The file must stay as it is (a new `save`
-        to the same name does no harm).
+        "r" leaves the training rows in the file and reads them as they are needed, so
+        that processes share them until they place rows: more than 20,000 training rows
+        are then copied into an index. The file must stay as it is (a new `save` to the
+        same name does no harm).
 
     Returns
     -------
@@ -181,10 +182,9 @@ def load(path: str | PathLike[str], *, mmap_mode: Literal["r"] | None = None) ->
         The fitted estimator.
     """
     kinds: dict[str, type[PaCMAP]] = {"LocalMAP": LocalMAP, "PaCMAP": PaCMAP}
-    kind, params, learned, fitted = read_model(path, tuple(kinds), mmap_mode)
-    model = kinds[kind](**params)
+    model, learned, fitted = read_model(path, kinds, mmap_mode)
     for name, value in learned.items():
         setattr(model, name, value)
     model._fitted = fitted  # noqa: SLF001
-    model.embedding_ = fitted.Y
+    model.embedding_ = fitted.Y.copy()
     return model

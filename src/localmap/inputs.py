@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from localmap.preprocess import blocks
 
@@ -18,8 +18,8 @@ SHOWN: Final = 5
 def numeric_table(X: Any) -> Any:
     """Return X as scikit-learn reads it; refuse tables with columns of no numbers.
 
-    pandas and polars tables are returned as they are; an Arrow table becomes a pandas
-    one if pandas is there, as its names would be lost otherwise.
+    pandas and polars tables are returned as they are; an Arrow table becomes one of
+    pandas, which is needed for it.
     """
     kinds = _column_kinds(X)
     if kinds is None:
@@ -40,19 +40,18 @@ def check_finite(X: Any, names: Sequence[str] | None = None) -> None:
     """Refuse NaN and infinity: count them, say where they are and what to do."""
     if X.dtype.kind != "f":
         return
-    data = X.data if issparse(X) else X
-    if issparse(X) and np.isfinite(data).all():
+    if issparse(X):
+        _check_stored(csr_array(X), names)
         return
     n_nan = n_infinite = 0
     first: tuple[int, int] | None = None
     bad_rows, bad_columns = 0, np.zeros(X.shape[1], dtype=bool)
     for rows in blocks(X):
-        block = X[rows].toarray() if issparse(X) else X[rows]
-        finite = np.isfinite(block)
+        finite = np.isfinite(X[rows])
         if finite.all():
             continue
-        n_nan += int(np.isnan(block).sum())
-        n_infinite += int(np.isinf(block).sum())
+        n_nan += int(np.isnan(X[rows]).sum())
+        n_infinite += int(np.isinf(X[rows]).sum())
         bad_rows += int((~finite).any(axis=1).sum())
         bad_columns |= (~finite).any(axis=0)
         if first is None:
@@ -60,6 +59,24 @@ def check_finite(X: Any, names: Sequence[str] | None = None) -> None:
             first = (int(row) + rows.start, int(column))
     if first is not None:
         _refuse(n_nan, n_infinite, bad_rows, np.flatnonzero(bad_columns), first, names)
+
+
+def _check_stored(X: csr_array, names: Sequence[str] | None) -> None:
+    """Do the same by the numbers that are stored."""
+    bad = np.flatnonzero(~np.isfinite(X.data))
+    if not bad.size:
+        return
+    rows = np.searchsorted(X.indptr, bad, side="right") - 1
+    columns = X.indices[bad]
+    place = np.lexsort((columns, rows))[0]
+    _refuse(
+        int(np.isnan(X.data[bad]).sum()),
+        int(np.isinf(X.data[bad]).sum()),
+        len(np.unique(rows)),
+        np.unique(columns),
+        (int(rows[place]), int(columns[place])),
+        names,
+    )
 
 
 def listed(names: Sequence[str]) -> str:

@@ -14,16 +14,16 @@ import os
 import struct
 import tempfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from localmap.kernels import Weights
-from localmap.parameters import Parameters
+from localmap.parameters import FLOAT32_RANGE, Parameters
 from localmap.place import FittedMap
 from localmap.preprocess import Preprocessing
 from localmap.space import PRECOMPUTED, GivenSpace, RowSpace
@@ -57,6 +57,19 @@ LEARNED: Final[dict[str, type | tuple[type, ...]]] = {
 }
 
 
+# What reading a header that makes no sense may end in.
+DAMAGE: Final = (
+    KeyError,
+    TypeError,
+    ValueError,
+    OverflowError,
+    AttributeError,
+    RecursionError,
+)
+
+Estimator = TypeVar("Estimator")
+
+
 class ModelFileError(ValueError):
     """A file that is not a whole, sound model."""
 
@@ -79,6 +92,8 @@ def write_model(
     else:
         unit = space.unit
     settings = dict(params)
+    # What was fitted, not what may have been set since.
+    settings |= {"metric": space.metric, "n_components": fitted.Y.shape[1]}
     # Not data: a model read back draws no new map by the old callback or generator.
     settings["callback"] = None
     if not isinstance(settings["random_state"], (int, np.integer, type(None))):
@@ -116,6 +131,9 @@ def write_model(
             _write(file, header, data)
             file.flush()
             os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(temporary).chmod(0o666 & ~mask)
         Path(temporary).replace(target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
@@ -123,9 +141,11 @@ def write_model(
 
 
 def read_model(
-    path: str | PathLike[str], kinds: Sequence[str], mmap_mode: str | None = None
-) -> tuple[str, dict[str, Any], dict[str, Any], FittedMap]:
-    """Return the kind of estimator, its parameters, what it learned, and the map."""
+    path: str | PathLike[str],
+    kinds: Mapping[str, Callable[..., Estimator]],
+    mmap_mode: str | None = None,
+) -> tuple[Estimator, dict[str, Any], FittedMap]:
+    """Return an estimator of its kind, what it learned, and the map."""
     if mmap_mode not in (None, "r"):
         msg = f"mmap_mode must be None or 'r'; got {mmap_mode!r}."
         raise ValueError(msg)
@@ -142,7 +162,7 @@ def read_model(
     except ModelFileError as error:
         msg = f"{os.fspath(path)} cannot be read as a model: {error}"
         raise ModelFileError(msg) from None
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
+    except DAMAGE as error:
         msg = (
             f"{os.fspath(path)} cannot be read as a model: its settings make no sense "
             f"({type(error).__name__}: {error})."
@@ -245,8 +265,10 @@ def _read_arrays(
 
 
 def _assembled(
-    header: dict[str, Any], arrays: dict[str, NDArray[Any]], kinds: Sequence[str]
-) -> tuple[str, dict[str, Any], dict[str, Any], FittedMap]:
+    header: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    kinds: Mapping[str, Callable[..., Estimator]],
+) -> tuple[Estimator, dict[str, Any], FittedMap]:
     if header["kind"] not in kinds:
         msg = f"it holds a {header['kind']!r}, which is not one of {', '.join(kinds)}."
         raise ModelFileError(msg)
@@ -271,6 +293,9 @@ def _assembled(
     n = len(arrays["Y"])
     D = learned["n_features_in_"]
     space = _space(params["metric"], float(header["unit"]), arrays, D)
+    reach = None if header["reach"] is None else float(header["reach"])
+    weights = [float(weight) for weight in header["weights"]]
+    learning_rate = float(header["learning_rate"])
     consistent = (
         len(space) == n
         and arrays["Y"].shape == (n, params["n_components"])
@@ -278,7 +303,10 @@ def _assembled(
         and 1 <= int(header["n_neighbors"]) <= int(header["n_candidates"]) <= n
         and 0 <= int(header["n_further"]) < 2**15
         and (arrays["scales"] > 0).all()
-        and (header["reach"] is None or 0 < float(header["reach"]) < math.inf)
+        and (reach is None or 0 < reach < math.inf)
+        and len(weights) == len(Weights._fields)
+        and all(0 <= weight <= FLOAT32_RANGE[1] for weight in weights)
+        and FLOAT32_RANGE[0] <= learning_rate <= FLOAT32_RANGE[1]
         and len(learned.get("feature_names_in_", range(D))) == D
     )
     if not consistent:
@@ -291,12 +319,12 @@ def _assembled(
         n_neighbors=int(header["n_neighbors"]),
         n_candidates=int(header["n_candidates"]),
         n_further=int(header["n_further"]),
-        weights=Weights(*(float(w) for w in header["weights"])),
-        reach=header["reach"],
-        learning_rate=float(header["learning_rate"]),
+        weights=Weights(*weights),
+        reach=reach,
+        learning_rate=learning_rate,
         key=int(header["key"]) % 2**64,
     )
-    return header["kind"], params, learned, fitted
+    return kinds[header["kind"]](**params), learned, fitted
 
 
 def _space(

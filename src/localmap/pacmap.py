@@ -171,7 +171,9 @@ default="pca"
         self.stage_seconds_ = result.seconds
         self._learned(params, result.reach)
         self._fitted = result.fitted
-        self.embedding_ = result.fitted.Y
+        self.embedding_ = (
+            result.fitted.Y.copy()
+        )  # the user's own, to do with as they like
         return self
 
     def fit_transform(self, X: ArrayLike, y: object = None) -> NDArray[np.float32]:
@@ -229,8 +231,9 @@ default="pca"
         (297, 2)
         """
         check_is_fitted(self)
-        data = self._checked(X, self.metric, reset=False)
-        if self.metric == PRECOMPUTED:
+        metric = self._fitted.space.metric
+        data = self._checked(X, metric, reset=False)
+        if metric == PRECOMPUTED:
             check_distances(data)
         Y, distance = place(self._fitted, data, thread_count(self.n_jobs))
         return (Y, distance) if return_distance else Y

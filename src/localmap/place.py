@@ -16,16 +16,17 @@ from numpy.typing import NDArray
 
 from localmap import kernels
 from localmap.pairs import scales
-from localmap.preprocess import blocks
 from localmap.schedule import REDRAW_EVERY
 from localmap.space import GivenSpace, RowSpace
 
 # A point that starts among its neighbours has come to rest by then.
 N_ITERS: Final = 50
 
-# Rows closer to a training row than this share of its scale are that row: the rest is
-# rounding in the projection.
+# Rows closer to a training row than this share of its scale are that row.
 SAME: Final = 1e-5
+
+# Rows placed at once.
+ROWS: Final = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +56,13 @@ def place(
     """
     Y = np.empty((X.shape[0], fitted.Y.shape[1]), dtype=np.float32)
     away = np.empty(X.shape[0], dtype=np.float32)
-    for rows in blocks(X):
-        Y[rows], away[rows] = _place_block(fitted, X[rows], n_threads)
+    for start in range(0, X.shape[0], ROWS):
+        rows = slice(start, start + ROWS)
+        Y[rows], away[rows] = _place_rows(fitted, X[rows], n_threads)
     return Y, away
 
 
-def _place_block(
+def _place_rows(
     fitted: FittedMap, X: Any, n_threads: int
 ) -> tuple[kernels.Floats, kernels.Floats]:
     found, distances = fitted.space.neighbors_of(
@@ -83,8 +85,10 @@ def _place_block(
         key=fitted.key,
         n_threads=n_threads,
     )
-    known = distances[:, 0] <= SAME * fitted.scales[found[:, 0]]
-    Y[known] = fitted.Y[found[known, 0]]
+    nearest = found[:, 0]
+    same = np.maximum(SAME * fitted.scales[nearest], fitted.space.rounding(nearest))
+    known = distances[:, 0] <= same
+    Y[known] = fitted.Y[nearest[known]]
     away = own / fitted.scales[near].mean(axis=1)
     return Y, away.astype(np.float32)
 

@@ -8,9 +8,10 @@ with more rows than columns is not copied whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from scipy.sparse import issparse
 from localmap import kernels, sparse_rows
 
 Floats: TypeAlias = NDArray[np.float32]
+Work = TypeVar("Work")
 
 # Metrics that are Euclidean once each row has been centred and / or normalised.
 ROW_METRICS: Final = ("euclidean", "cosine", "correlation")
@@ -29,6 +31,9 @@ UNCENTRED: Final = ("hamming", "jaccard")
 
 # Numbers handled at once; a block of rows stays in the cache between its few uses.
 BLOCK: Final = 1 << 21
+
+# Blocks worked on at once: more would not be faster, only larger.
+MOST_BLOCKS: Final = 4
 
 # Above this many rows and columns an exact decomposition costs more than the map.
 EXACT_PCA: Final = 3000
@@ -53,7 +58,7 @@ class Preprocessing:
     unit: float
     components: Floats | None
 
-    def apply(self, X: Any) -> Floats:
+    def apply(self, X: Any, n_threads: int = 1) -> Floats:
         """Bring rows to the space in which neighbours are searched."""
         if _is_wide_and_sparse(X) and self.components is not None:
             return sparse_rows.project(
@@ -61,8 +66,7 @@ class Preprocessing:
             )
         d = X.shape[1] if self.components is None else self.components.shape[1]
         Z = np.empty((X.shape[0], d), dtype=np.float32)
-        for rows in blocks(X):
-            centred = self.centred(X[rows])
+        for rows, centred in in_blocks(X, self.centred, n_threads):
             Z[rows] = centred if self.components is None else centred @ self.components
         return Z
 
@@ -70,24 +74,41 @@ class Preprocessing:
         """Bring rows there one by one: the same bits whatever batch a row is in."""
         if _is_wide_and_sparse(X) and self.components is not None:
             return self.apply(X)
-        centred = self.centred(X)
-        if self.components is None:
-            return centred
-        return kernels.project(centred, self.components, n_threads)
+        d = X.shape[1] if self.components is None else self.components.shape[1]
+        Z = np.empty((X.shape[0], d), dtype=np.float32)
+        for rows in blocks(X):
+            centred = self.centred(X[rows], farthest=sparse_rows.FARTHEST)
+            if self.components is not None:
+                centred = kernels.project(centred, self.components, n_threads)
+            Z[rows] = centred
+        return Z
 
-    def centred(self, block: Any) -> Floats:
-        """Normalise, centre and scale rows; no projection."""
+    def centred(self, block: Any, farthest: float | None = None) -> Floats:
+        """Normalise, centre and scale rows; no projection.
+
+        Training rows lie within the unit. Others may be anywhere: `farthest` keeps
+        their distances among the numbers.
+        """
         block = _in_metric(block, self.metric)
+        dtype = np.result_type(block.dtype, np.float32)
         if not FLOAT32_UNITS[0] < self.unit < FLOAT32_UNITS[1]:
-            block = block.astype(np.float64, copy=False)
-        centred = block - self.centre.astype(block.dtype)
-        centred *= block.dtype.type(1.0 / self.unit)
+            dtype = np.dtype(np.float64)
+        # Dividing by a power of two first is exact, and numbers of any type are turned
+        # into floats on the way.
+        with np.errstate(over="ignore"):
+            centred = np.multiply(block, dtype.type(1.0 / self.unit), dtype=dtype)
+        centred -= (self.centre / self.unit).astype(dtype)
+        if farthest is not None:
+            np.clip(centred, -farthest, farthest, out=centred)
         result: Floats = centred.astype(np.float32, copy=False)
         return result
 
 
 def preprocess(
-    X: Any, metric: str = "euclidean", pca_components: int | None = 100
+    X: Any,
+    metric: str = "euclidean",
+    pca_components: int | None = 100,
+    n_threads: int = 1,
 ) -> tuple[Floats, Preprocessing]:
     """Centre X and, if it has more than `pca_components` columns, reduce it by PCA.
 
@@ -100,6 +121,8 @@ def preprocess(
         scale. Metrics that are no Euclidean distance keep all columns.
     pca_components : int or None
         Number of components to keep; None keeps the columns as they are.
+    n_threads : int
+        Threads that turn the data into floats; linear algebra has its own.
 
     Returns
     -------
@@ -120,18 +143,20 @@ def preprocess(
             )
             raise ValueError(msg)
         return _preprocess_sparse(X, metric, reduced_to)
-    centre, unit = _centre_and_unit(X, metric)
+    centre, unit = _centre_and_unit(X, metric, n_threads)
     if metric in UNCENTRED:
         centre = np.zeros(D)
     if metric == "jaccard":  # zeros and ones
         unit = 1.0
     plain = Preprocessing(metric, centre, unit, None)
+    if metric == "hamming":
+        _refuse_merged(X, plain)
     if reduced_to == D:
-        return plain.apply(X), plain
-    axes = _principal_axes(X, plain, reduced_to)
+        return plain.apply(X, n_threads), plain
+    axes = _principal_axes(X, plain, reduced_to, n_threads)
     components = np.ascontiguousarray(axes, dtype=np.float32)
     reduced = Preprocessing(metric, centre, unit, components)
-    return reduced.apply(X), reduced
+    return reduced.apply(X, n_threads), reduced
 
 
 def _preprocess_sparse(X: Any, metric: str, k: int) -> tuple[Floats, Preprocessing]:
@@ -184,18 +209,31 @@ def blocks(X: Any) -> Iterator[slice]:
         yield slice(start, min(n, start + rows))
 
 
+def in_blocks(
+    X: Any, work: Callable[[Any], Work], n_threads: int
+) -> Iterator[tuple[slice, Work]]:
+    """Yield slices of rows, in order, with what `work` makes of them.
+
+    As many blocks as there are threads are worked on at once, and no more are held.
+    """
+    slices = list(blocks(X))
+    n_threads = min(n_threads, MOST_BLOCKS)
+    with ThreadPoolExecutor(n_threads) as pool:
+        for start in range(0, len(slices), n_threads):
+            some = slices[start : start + n_threads]
+            made = pool.map(lambda rows: work(X[rows]), some)
+            yield from zip(some, made, strict=True)
+
+
 def _in_metric(block: Any, metric: str) -> NDArray[Any]:
-    """Return rows as floats, normalised as the metric asks."""
+    """Return rows, normalised as the metric asks."""
     if issparse(block):
         block = block.toarray()
-    if metric == "jaccard":
-        block = block != 0
-    floats: NDArray[Any] = block.astype(
-        np.result_type(block.dtype, np.float32), copy=False
-    )
     if metric in ("cosine", "correlation"):
-        return _normalised(floats.astype(np.float64), metric)
-    return floats
+        # In one order, whatever that of the data: a row's sums are the row's own.
+        return _normalised(block.astype(np.float64, order="C"), metric)
+    numbers: NDArray[Any] = block != 0 if metric == "jaccard" else block
+    return numbers
 
 
 def _normalised(block: NDArray[np.float64], metric: str) -> NDArray[np.float64]:
@@ -215,23 +253,48 @@ def _nonzero(norms: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(norms > 0, norms, 1.0)[:, None]
 
 
-def _centre_and_unit(X: Any, metric: str) -> tuple[NDArray[np.float64], float]:
+def _centre_and_unit(
+    X: Any, metric: str, n_threads: int
+) -> tuple[NDArray[np.float64], float]:
     """Column means (on a grid) and the power of two of the largest deviation."""
     n, D = X.shape
     low, high = np.full(D, np.inf), np.full(D, -np.inf)
     total = np.zeros(D)
-    with np.errstate(over="ignore"):
-        for rows in blocks(X):
-            block = _in_metric(X[rows], metric)
-            np.minimum(low, block.min(axis=0), out=low)
-            np.maximum(high, block.max(axis=0), out=high)
+
+    def extent(block: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        block = _in_metric(block, metric)
+        block = block.astype(np.result_type(block.dtype, np.float32), copy=False)
+        with np.errstate(over="ignore"):
             # Dividing first keeps the mean of huge numbers finite.
-            total += (block / n).sum(axis=0, dtype=np.float64)
+            mean = (block / n).sum(axis=0, dtype=np.float64)
+        return block.min(axis=0), block.max(axis=0), mean
+
+    for _, (lowest, highest, mean) in in_blocks(X, extent, n_threads):
+        np.minimum(low, lowest, out=low)
+        np.maximum(high, highest, out=high)
+        total += mean
     centre = np.clip(total, low, high)
     deviation = np.maximum(high / 2 - centre / 2, centre / 2 - low / 2).max()
     _refuse_equal_rows(deviation, metric)
     unit = power_of_two(deviation)
     return np.round(centre / unit * CENTRE_GRID) / CENTRE_GRID * unit, unit
+
+
+def _refuse_merged(X: NDArray[Any], plain: Preprocessing) -> None:
+    """Refuse numbers that are different and would be equal in single precision."""
+    if X.dtype.itemsize < 4:
+        return
+    for column in range(X.shape[1]):
+        part = replace(plain, centre=plain.centre[[column]])
+        numbers = X[:, [column]]
+        if len(np.unique(part.centred(numbers))) < len(np.unique(numbers)):
+            msg = (
+                "metric='hamming' asks which numbers are equal, and column "
+                f"{column} has numbers that differ by less than single precision can "
+                "tell. Replace them by codes first, for example with "
+                "sklearn.preprocessing.OrdinalEncoder."
+            )
+            raise ValueError(msg)
 
 
 def _refuse_equal_rows(deviation: float, metric: str) -> None:
@@ -254,7 +317,9 @@ def _is_wide_and_sparse(X: Any) -> bool:
     return bool(issparse(X) and X.shape[1] > EXACT_PCA)
 
 
-def _principal_axes(X: Any, plain: Preprocessing, k: int) -> NDArray[np.float64]:
+def _principal_axes(
+    X: Any, plain: Preprocessing, k: int, n_threads: int
+) -> NDArray[np.float64]:
     """Principal axes by the cheapest route for the shape at hand.
 
     Exact if there are at most `EXACT_PCA` rows or columns, randomised above.
@@ -263,8 +328,7 @@ def _principal_axes(X: Any, plain: Preprocessing, k: int) -> NDArray[np.float64]
     if max(EXACT_PCA, n) >= D and min(n, D) <= EXACT_PCA:
         covariance = np.zeros((D, D))
         mean = np.zeros(D)
-        for rows in blocks(X):
-            block = plain.centred(X[rows])
+        for _, block in in_blocks(X, plain.centred, n_threads):
             covariance += block.T @ block
             mean += np.ones(len(block), dtype=np.float32) @ block / n
         # The centre lies on a grid; what is left of the mean goes here.
@@ -288,7 +352,7 @@ def _principal_axes(X: Any, plain: Preprocessing, k: int) -> NDArray[np.float64]
     else:
         from sklearn.utils.extmath import randomized_svd
 
-        centred = plain.apply(X)
+        centred = plain.apply(X, n_threads)
         centred -= centred.mean(axis=0, dtype=np.float64).astype(np.float32)
         axes = randomized_svd(centred, k, n_iter=4, random_state=0)[2].T
     return _signed(axes / np.maximum(np.linalg.norm(axes, axis=0), 1e-30))

@@ -8,9 +8,9 @@ as distances.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from threading import Lock
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,8 @@ MID_NEAR_DRAWS: Final = 6
 # Makes the candidates of mid-near pairs another draw than the further pairs.
 OTHER_KEY: Final = 0x6A09E667F3BCC909
 
-# Two threads that place rows in one model make its index once.
-_INDEXING: Final = Lock()
+# Rounding of a projection, in units of what adding up that many terms leaves.
+REPEATED: Final = 4.0
 
 Found: TypeAlias = tuple[kernels.Ints, kernels.Floats]
 
@@ -71,6 +71,11 @@ class RowSpace:
 
     def __len__(self) -> int:
         return len(self.Z)
+
+    @property
+    def metric(self) -> str:
+        """The metric by which neighbours were searched."""
+        return self.preprocessing.metric
 
     @property
     def kept(self) -> RowSpace:
@@ -118,12 +123,21 @@ class RowSpace:
 
     def _index(self, at: int, n_threads: int) -> kernels.CellIndex:
         """Return the rows in cells: made at the first call, then kept."""
-        with _INDEXING:
-            if "_cells" not in self.__dict__:
-                # What a frozen space is does not change, only what it has ready.
-                object.__setattr__(self, "_cells", index_of(self.Z, at, n_threads))
-            index: kernels.CellIndex = self.__dict__["_cells"]
-            return index
+        ready = self.__dict__
+        if "_cells" not in ready:
+            # Two threads may both make it: they make the same, and one is kept.
+            ready.setdefault("_cells", index_of(self.Z, at, n_threads))
+        index: kernels.CellIndex = ready["_cells"]
+        return index
+
+    def rounding(self, rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        """How far a training row may lie from itself when it is projected again."""
+        if self.preprocessing.components is None:
+            return np.zeros(len(rows))
+        D = len(self.preprocessing.components)
+        sizes = np.linalg.norm(self.Z[rows].astype(np.float64), axis=1)
+        one = REPEATED * float(np.finfo(np.float32).eps) * math.sqrt(D)
+        return np.asarray(one * sizes)
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k != "_cells"}
@@ -135,9 +149,14 @@ class GivenSpace:
 
     n: int
     unit: float
+    metric: ClassVar[str] = PRECOMPUTED
 
     def __len__(self) -> int:
         return self.n
+
+    def rounding(self, rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Given distances are not rounded."""
+        return np.zeros(len(rows))
 
     def neighbors_of(self, X: Any, k: int, n_threads: int, *, at: int) -> Found:
         """Nearest training rows by given distances: one row for each new row."""
@@ -145,7 +164,7 @@ class GivenSpace:
         if issparse(X):
             return _first_of_graph(csr_array(X), k, self.unit)
         return compared.smallest(
-            lambda rows: np.array(X[rows]) / self.unit, len(X), self.n, k, n_threads
+            lambda rows: _floats(X[rows]) / self.unit, len(X), self.n, k, n_threads
         )
 
 
@@ -169,7 +188,7 @@ class MatrixSpace:
         del at
 
         def others(rows: slice) -> NDArray[Any]:
-            distances = self.D[rows] / self.unit
+            distances = _floats(self.D[rows]) / self.unit
             own = np.arange(rows.start, rows.stop)
             distances[own - rows.start, own] = np.inf
             return distances
@@ -187,7 +206,7 @@ class MatrixSpace:
     def principal(self, k: int) -> NDArray[np.float64]:
         """Coordinates by the distances to landmarks."""
         chosen = landmarks.choose(len(self.D))
-        Z = landmarks.coordinates(self.D[:, chosen] / self.unit, chosen)
+        Z = landmarks.coordinates(_floats(self.D[:, chosen]) / self.unit, chosen)
         return principal_components(Z, min(k, Z.shape[1]))
 
 
@@ -240,10 +259,12 @@ class GraphSpace:
         return self._Z
 
 
-def space_of(X: Any, metric: str, pca_components: int | None) -> Space:
+def space_of(
+    X: Any, metric: str, pca_components: int | None, n_threads: int = 1
+) -> Space:
     """Return the space in which the rows of X lie."""
     if metric != PRECOMPUTED:
-        Z, preprocessing = preprocess(X, metric, pca_components)
+        Z, preprocessing = preprocess(X, metric, pca_components, n_threads)
         return RowSpace(preprocessing, Z)
     n, width = X.shape
     if n != width:
@@ -273,6 +294,11 @@ def check_distances(X: Any) -> None:
         raise ValueError(msg)
 
 
+def _floats(D: NDArray[Any]) -> NDArray[np.float64]:
+    """Return a copy in which no unit is out of range."""
+    return np.array(D, dtype=np.float64)
+
+
 def _largest(X: Any) -> float:
     if issparse(X):
         return float(X.data.max(initial=0))
@@ -293,14 +319,14 @@ def _first_of_graph(graph: csr_array, k: int, unit: float) -> Found:
     degrees = np.diff(graph.indptr)
     if len(degrees) and degrees.min() < k:
         msg = (
-            f"Each row needs {k} neighbours in the graph; row {degrees.argmin()} has "
-            f"{degrees.min()}."
+            f"Each row needs {k} neighbours in the graph, as many as in the fit; one "
+            f"has {degrees.min()}."
         )
         raise ValueError(msg)
     rows = np.repeat(np.arange(graph.shape[0]), degrees)
     order = np.lexsort((graph.indices, graph.data, rows))
     first = order[graph.indptr[:-1, None] + np.arange(k)]
-    distances = graph.data[first] / unit
+    distances = graph.data[first].astype(np.float64) / unit
     return graph.indices[first].astype(np.int32), distances.astype(np.float32)
 
 

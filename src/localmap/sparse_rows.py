@@ -21,6 +21,10 @@ SPARE: Final = 10
 PASSES: Final = 4
 
 
+# New rows are brought to at most this many units: squares of distances stay in float32.
+FARTHEST: Final = 2.0**40
+
+
 def in_metric(X: Any, metric: str) -> tuple[csr_array, NDArray[np.float64]]:
     """Return rows normalised as the metric asks: a sparse matrix and a shift a row."""
     S = csr_array(X).astype(np.float64)
@@ -63,7 +67,9 @@ def project(
 ) -> Floats:
     """Centre and project rows, each by itself: the same bits in any batch."""
     S, shift = in_metric(X, metric)
-    S = (S / unit).astype(np.float32)
+    S = S / unit
+    np.clip(S.data, -FARTHEST, FARTHEST, out=S.data)
+    S = S.astype(np.float32)
     constant = (centre / unit) @ components.astype(np.float64)
     along_ones = components.sum(axis=0, dtype=np.float64)
     Z = S @ components

@@ -9,8 +9,7 @@ from typing import Any, Final
 import numpy as np
 from matplotlib.figure import Figure
 
-from localmap.bench.plan import MIXTURE
-from localmap.bench.worker import load
+from localmap.bench.plan import mixture_rows
 from localmap.plotting import COLORS
 
 ACROSS: Final = 5  # maps in a row
@@ -28,20 +27,19 @@ def maps(
         first.setdefault(label(row), row)
     down = -(-len(first) // ACROSS)
     figure = Figure(figsize=(3 * ACROSS, 3.2 * down), layout="constrained")
-    y = load(dataset)[1]
     for place, (title, row) in enumerate(first.items()):
         ax = figure.add_subplot(down, ACROSS, place + 1)
-        path = folder / "maps" / f"{row['name']}.npy"
+        path = folder / "maps" / f"{row['name']}.npz"
         ax.set(xticks=[], yticks=[])
         score = row["measures"].get("silhouette")
         ax.set_title(title if score is None else f"{title}: {score:.2f}", fontsize=10)
         if not path.exists():
             continue
-        Y = np.load(path, allow_pickle=False)
+        with np.load(path, allow_pickle=False) as archive:
+            Y, codes = archive["Y"], archive["codes"]
         some = np.random.default_rng(0).permutation(len(Y))[:MOST_POINTS]
-        colors = "#336"
-        if y is not None:
-            codes = np.unique(y, return_inverse=True)[1]
+        colors: Any = "#336"
+        if len(codes):
             palette = np.array(COLORS, dtype=object)
             colors = palette[codes[some] % len(palette)].tolist()
         size = float(np.clip(4000 / len(some), 0.3, 6))
@@ -62,7 +60,7 @@ def time_against_rows(rows: Sequence[dict[str, Any]], label: Label) -> Figure:
     ):
         for title in dict.fromkeys(label(row) for row in rows):
             points = sorted(
-                (int(row["dataset"].removeprefix(MIXTURE)), row[key])
+                (mixture_rows(row["dataset"]), row[key])
                 for row in rows
                 if label(row) == title and key in row
             )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from localmap.bench.methods import COMPARED
@@ -30,6 +32,24 @@ SIZES: Final = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 MIXTURE: Final = "mixture"
 
 
+def mixture_rows(dataset: str) -> int | None:
+    """Return the size of a generated mixture, or None if it is another set."""
+    found = re.fullmatch(rf"{MIXTURE}(\d+)", dataset)
+    return None if found is None else int(found[1])
+
+
+def slug(dataset: str) -> str:
+    """Return a name for files: a set's own, or that of a file and what it holds."""
+    if re.fullmatch(r"\w+", dataset):
+        return dataset
+    path = Path(dataset)
+    known = str(path.resolve())
+    if path.exists():
+        known += f" {path.stat().st_mtime_ns} {path.stat().st_size}"
+    stem = "".join(c if c.isalnum() else "_" for c in path.stem)
+    return f"{stem}-{hashlib.sha256(known.encode()).hexdigest()[:8]}"
+
+
 @dataclass(frozen=True)
 class Job:
     """One run of one method."""
@@ -46,11 +66,7 @@ class Job:
         if self.params:
             text = json.dumps(self.params, sort_keys=True).encode()
             tail = "-" + hashlib.sha256(text).hexdigest()[:8]
-        dataset = self.dataset
-        if not dataset.replace("_", "").isalnum():  # the path of a file
-            digest = hashlib.sha256(dataset.encode()).hexdigest()[:8]
-            dataset = f"file-{digest}"
-        return f"{dataset}-{self.method}-{self.seed}{tail}"
+        return f"{slug(self.dataset)}-{self.method}-{self.seed}{tail}"
 
 
 @dataclass(frozen=True)

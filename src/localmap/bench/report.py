@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from localmap.bench.methods import METHODS
-from localmap.bench.plan import MIXTURE
+from localmap.bench.plan import mixture_rows, slug
 from localmap.bench.summary import LEVEL, Cell, Table, label, tables
 
 
@@ -30,8 +30,9 @@ def write(
     written[0].write_text(_markdown(title, about, found, pictures))
     written[1].write_text(_latex(found))
     written[2].write_text(_html(title, about, found, pictures))
+    (folder / "sets").mkdir(exist_ok=True)
     for dataset in found[0].datasets:
-        page = folder / f"{_slug(dataset)}.md"
+        page = folder / "sets" / f"{slug(dataset)}.md"
         page.write_text(_page(dataset, found, pictures))
         written.append(page)
     return written
@@ -64,7 +65,8 @@ def _about(results: Sequence[dict[str, Any]]) -> list[str]:
     meaning = (
         "Mean ± standard deviation over seeds, with each package's defaults. Bold: the "
         "best mean. Underlined: not different from the best by Welch's t-test at "
-        f"{LEVEL}; with one seed no test is made."
+        f"{LEVEL}; with one seed no test is made. NCVis stands for contrastive-ne's "
+        "NCE mode with a neural network, as in the paper's own script."
     )
     return [
         machine,
@@ -78,19 +80,21 @@ def _lines(path: Path) -> list[str]:
 
 
 def _failures(found: Sequence[Table]) -> Iterator[str]:
-    table = found[0]
-    for title, cells in table.rows.items():
-        reasons: dict[str, list[str]] = {}
-        for dataset, cell in zip(table.datasets, cells, strict=True):
-            if cell.failed:
-                reasons.setdefault(cell.failed, []).append(dataset)
-            elif not cell.values and not any(
-                other.rows[title][table.datasets.index(dataset)].values
-                for other in found
-            ):
-                reasons.setdefault("not run", []).append(dataset)
-        for reason, sets in reasons.items():
-            yield f"{title} on {', '.join(sets)}: {reason}"
+    """Yield why each empty cell is empty, each reason once."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for table in found:
+        for title, cells in table.rows.items():
+            for dataset, cell in zip(table.datasets, cells, strict=True):
+                if cell.values and not cell.failed:
+                    continue
+                reason = cell.failed or "not run"
+                if cell.values:
+                    reason += " (with some seeds)"
+                sets = reasons.setdefault((title, reason), [])
+                if dataset not in sets:
+                    sets.append(dataset)
+    for (title, reason), sets in reasons.items():
+        yield f"{title} on {', '.join(sets)}: {reason}"
 
 
 def _markdown(
@@ -239,14 +243,10 @@ def _page(dataset: str, found: Sequence[Table], pictures: dict[str, bytes]) -> s
     for title in found[0].rows:
         cells = [table.rows[title][place].text(table.digits) for table in found]
         lines.append(f"| {title} | {' | '.join(cells)} |")
-    name = f"{_slug(dataset)}.png"
+    name = f"{slug(dataset)}.png"
     if name in pictures:
-        lines += ["", f"![maps of {dataset}]({name})"]
+        lines += ["", f"![maps of {dataset}](../{name})"]
     return "\n".join(lines) + "\n"
-
-
-def _slug(dataset: str) -> str:
-    return "".join(c if c.isalnum() else "_" for c in Path(dataset).stem)
 
 
 def _pictures(
@@ -254,15 +254,15 @@ def _pictures(
 ) -> Iterator[tuple[str, bytes]]:
     from localmap.bench import pictures
 
-    scaled = [row for row in results if row["dataset"].startswith(MIXTURE)]
+    scaled = [row for row in results if mixture_rows(row["dataset"]) is not None]
     if scaled:
         yield "time.png", _png(pictures.time_against_rows(scaled, label))
-    rest = [row for row in results if not row["dataset"].startswith(MIXTURE)]
+    rest = [row for row in results if row not in scaled]
     for dataset in dict.fromkeys(row["dataset"] for row in rest):
         own = [row for row in rest if row["dataset"] == dataset and "failed" not in row]
         if own:
             figure = pictures.maps(folder, dataset, own, label)
-            yield f"{_slug(dataset)}.png", _png(figure)
+            yield f"{slug(dataset)}.png", _png(figure)
 
 
 def _png(figure: Any) -> bytes:

@@ -57,7 +57,9 @@ def run(
 ) -> list[dict[str, Any]]:
     """Do what is not done yet; return all results of the runs that were planned."""
     (folder / "maps").mkdir(parents=True, exist_ok=True)
-    known = {row["name"]: row for row in results(folder)}
+    known = {
+        row["name"]: row for row in results(folder) if _is_whole(row, set(measures))
+    }
     with tqdm(planned, disable=quiet, unit="run") as bar:
         for job in bar:
             bar.set_description(f"{job.dataset}, {METHODS[job.method].title}")
@@ -66,6 +68,15 @@ def run(
                 known[job.name] = row
                 _append(folder / "results.jsonl", row)
     return [known[job.name] for job in planned]
+
+
+def _is_whole(row: dict[str, Any], measures: set[str]) -> bool:
+    """Tell whether a run need not be done again: what failed may work now."""
+    return (
+        "failed" not in row
+        and row["version"] == METHODS[row["method"]].version
+        and measures <= {*row["measures"], *row["unmeasured"]}
+    )
 
 
 def _append(path: Path, row: dict[str, Any]) -> None:
@@ -88,10 +99,11 @@ def _result(
         return row | {"failed": f"{method.package} is not installed"}
     task = asdict(job) | {
         "measures": list(measures),
-        "map": str(folder / "maps" / f"{job.name}.npy"),
+        "map": str(folder / "maps" / f"{job.name}.npz"),
     }
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "job.json"
+        task["result"] = str(Path(place) / "result.json")
         path.write_text(json.dumps(task))
         return row | _watched(path, Path(place), limits)
 
@@ -99,8 +111,10 @@ def _result(
 def _watched(job: Path, place: Path, limits: Limits) -> dict[str, Any]:
     """Run a worker; end it when it takes too long or too much."""
     command = [sys.executable, "-m", "localmap.bench.worker", str(job)]
-    with (place / "out").open("w+") as out, (place / "err").open("w+") as errors:
-        process = subprocess.Popen(command, stdout=out, stderr=errors)  # noqa: S603
+    with (place / "errors").open("w+", errors="replace") as errors:
+        process = subprocess.Popen(  # noqa: S603
+            command, stdout=subprocess.DEVNULL, stderr=errors
+        )
         start = time.monotonic()
         try:
             while process.poll() is None:
@@ -113,11 +127,10 @@ def _watched(job: Path, place: Path, limits: Limits) -> dict[str, Any]:
             if process.poll() is None:
                 process.kill()
             process.wait()
-        out.seek(0)
         errors.seek(0)
-        lines, complaint = out.read().splitlines(), errors.read().strip().splitlines()
-    if process.returncode == 0 and lines:
-        result: dict[str, Any] = json.loads(lines[-1])
+        complaint = errors.read().strip().splitlines()
+    if process.returncode == 0:
+        result: dict[str, Any] = json.loads((place / "result.json").read_text())
         return result
     if process.returncode < 0:
         return {"failed": f"ended by signal {-process.returncode}"}

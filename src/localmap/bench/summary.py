@@ -108,7 +108,7 @@ def _column(
 ) -> dict[str, Cell]:
     """Return the cells of one data set, the best and those not different marked."""
     found: dict[str, list[float]] = {}
-    failed: dict[str, str] = {}
+    failed: dict[str, list[str]] = {}
     paper: dict[str, float | None] = {}
     for row in results:
         title = label(row)
@@ -121,14 +121,16 @@ def _column(
         if value is not None:
             values.append(value)
         elif "failed" in row:
-            failed[title] = row["failed"]
+            failed.setdefault(title, []).append(row["failed"])
+        elif "unmeasured" in row and measure in row["unmeasured"]:
+            failed.setdefault(title, []).append(row["unmeasured"][measure])
     sign = -1.0 if measure in LESS else 1.0
     means = {t: sign * float(np.mean(v)) for t, v in found.items() if v}
     best = max(means, key=lambda t: means[t], default=None)
     return {
         title: Cell(
             tuple(values),
-            failed.get(title, ""),
+            "; ".join(dict.fromkeys(failed.get(title, []))),
             best=title == best,
             close=best is not None
             and title != best

@@ -1,15 +1,16 @@
 """One run in a process of its own: ``python -m localmap.bench.worker JOB.json``.
 
-Loads the data, makes the map, writes it, and prints one line of JSON: time, memory and
-measures, or what went wrong.
+Loads the data, makes the map, and writes the map and one JSON file: time, memory and
+measures. What a package prints is not read.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
+import os
 import resource
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -23,7 +24,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from localmap import datasets, kernels, metrics
 from localmap.bench.methods import METHODS
-from localmap.bench.plan import MIXTURE
+from localmap.bench.plan import mixture_rows
 from localmap.neighbors import nearest_neighbors
 from localmap.preprocess import preprocess
 
@@ -73,12 +74,13 @@ SILHOUETTE_SAMPLE: Final = 100_000
 
 
 def main(path: str) -> None:
-    """Do the job that the file at `path` describes."""
+    """Do the job that the file at `path` describes; write the result beside it."""
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     job = json.loads(Path(path).read_text())
     X, y = load(job["dataset"])
     before = peak_mb()
     method = METHODS[job["method"]]
-    with contextlib.redirect_stdout(sys.stderr), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         start = time.perf_counter()
         Y = np.asarray(method.embed(X, job["seed"], job["params"]), dtype=np.float32)
@@ -94,16 +96,24 @@ def main(path: str) -> None:
                 f"{int((~np.isfinite(Y)).sum())} coordinates of the map are not finite"
             )
             raise ValueError(msg)
-        if "map" in job:
-            np.save(job["map"], Y)
-        result["measures"] = measured(X, y, Y, job["measures"])
-    print(json.dumps(result))
+        codes = np.zeros(0) if y is None else np.unique(y, return_inverse=True)[1]
+        np.savez_compressed(job["map"], Y=Y, codes=codes)
+        result |= measured(X, y, Y, job["measures"])
+    Path(job["result"]).write_text(json.dumps(result))
+
+
+def _end_with_parent(parent: int) -> None:
+    """End this process when the one that started it is gone."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
 
 
 def load(name: str) -> tuple[Any, Any]:
     """Return X and y; ``mixture10000`` is generated."""
-    if name.startswith(MIXTURE):
-        return mixture(int(name.removeprefix(MIXTURE)))
+    rows = mixture_rows(name)
+    if rows is not None:
+        return mixture(rows)
     found = datasets.load(name)
     return found.X, found.y
 
@@ -122,14 +132,20 @@ def mixture(n: int, groups: int = 200, columns: int = 50) -> tuple[Any, Any]:
 
 def measured(
     X: NDArray[Any], y: NDArray[Any] | None, Y: Any, wanted: Sequence[str]
-) -> dict[str, float]:
-    """Return the measures asked for that the data has what they need for."""
+) -> dict[str, dict[str, Any]]:
+    """Return the measures asked for, and why some could not be made."""
     judge = Judge(X, y, Y)
-    return {
-        name: float(MEASURES[name](judge))
-        for name in wanted
-        if y is not None or name not in WITH_LABELS
-    }
+    found: dict[str, float] = {}
+    missed: dict[str, str] = {}
+    for name in wanted:
+        if y is None and name in WITH_LABELS:
+            missed[name] = "the data has no labels"
+            continue
+        try:
+            found[name] = float(MEASURES[name](judge))
+        except ValueError as error:  # too few rows or labels for this one
+            missed[name] = str(error).splitlines()[0]
+    return {"measures": found, "unmeasured": missed}
 
 
 def peak_mb() -> float:

@@ -39,6 +39,8 @@ def keep(name: str, X: NDArray[Any], y: Any) -> None:
     """Keep a fetched set in the cache."""
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
+    if y is not None and y.dtype == object:  # would be pickled, and not read back
+        y = y.astype(str)
     part = folder / f".{name}.{os.getpid()}.part"
     with part.open("wb") as file:
         np.savez_compressed(file, X=X, **({} if y is None else {"y": y}))

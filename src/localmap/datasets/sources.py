@@ -6,7 +6,8 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -49,7 +50,8 @@ def _openml(number: int) -> Callable[[Entry], tuple[Any, Any]]:
         found = fetch_openml(data_id=number, as_frame=False, parser="liac-arff")
         X = found.data
         whole = (np.round(X) == X).all() and X.min() >= 0 and X.max() <= 255
-        return X.astype(np.uint8 if whole else np.float32), found.target
+        y = np.asarray(found.target).astype(str)
+        return X.astype(np.uint8 if whole else np.float32), y
 
     return fetch
 
@@ -88,21 +90,31 @@ def _kang_components(entry: Entry) -> tuple[Any, Any]:
     raise DatasetError(msg)
 
 
-def _download(url: str) -> bytes:
+@contextmanager
+def _download(url: str) -> Iterator[bytes]:
+    """Fetch a file, for as long as something is made of it."""
     import pooch
 
-    path = pooch.retrieve(
-        url, known_hash=None, path=cache_folder() / "downloads", progressbar=True
+    path = Path(
+        pooch.retrieve(
+            url, known_hash=None, path=cache_folder() / "downloads", progressbar=True
+        )
     )
-    return Path(path).read_bytes()
+    try:
+        yield path.read_bytes()
+    finally:
+        path.unlink(missing_ok=True)  # what is made of it goes to the cache
 
 
 def _coil20(entry: Entry) -> tuple[Any, Any]:
     """Images of objects, sorted by object and pose."""
     from PIL import Image
 
-    with zipfile.ZipFile(io.BytesIO(_download(entry.url))) as archive:
-        images = {}
+    images = {}
+    with (
+        _download(entry.url) as data,
+        zipfile.ZipFile(io.BytesIO(data)) as archive,
+    ):
         for member in archive.namelist():
             stem, _, ending = Path(member).name.partition(".")
             if ending == "png":
@@ -116,7 +128,8 @@ def _coil20(entry: Entry) -> tuple[Any, Any]:
 
 
 def _mammoth(entry: Entry) -> tuple[Any, Any]:
-    points = json.loads(_download(entry.url))
+    with _download(entry.url) as data:
+        points = json.loads(data)
     return np.array(points, dtype=np.float32), None
 
 

@@ -144,7 +144,9 @@ def _contrastive(**fixed: Any) -> Map:
 
         torch.manual_seed(seed)
         model = cne.CNE(seed=seed, **fixed, **params)
-        return model.fit_transform(X.astype(np.float32))
+        # A parametric model has no start, but 0.4.0 asks how long that is.
+        start = np.zeros((len(X), 2)) if fixed.get("parametric") else None
+        return model.fit_transform(X.astype(np.float32), init=start)
 
     return embed
 

@@ -38,17 +38,15 @@ def main():
     for name, runs in (("ours", ours), ("sample", sampled), ("scikit-learn", theirs)):
         row = {"data": arguments.dataset, "method": name, "silhouette": runs[0][1]}
         rows.append(row | {"seconds": [seconds for seconds, _ in runs]})
-    head = "| data | method | seconds | ours is faster | silhouette |\n|---|---|---|---|---|"
-    lines = [head]
+    head = "| data | method | seconds | ours is faster | silhouette |"
+    lines = [head, "|---|---|---|---|---|"]
     fast = median(rows[0]["seconds"])
     names = {"ours": "exact", "sample": "10,000 points of it"}
     for row in rows:
-        middle = median(row["seconds"])
-        low, high = min(row["seconds"]), max(row["seconds"])
-        lines.append(
-            f"| {row['data']} | {names.get(row['method'], row['method'])} | {middle:.2f} "
-            f"({low:.2f}-{high:.2f}) | {middle / fast:.1f} x | {row['silhouette']:.7f} |"
-        )
+        middle, name = median(row["seconds"]), names.get(row["method"], row["method"])
+        spread = f"{middle:.2f} ({min(row['seconds']):.2f}-{max(row['seconds']):.2f})"
+        cells = [row["data"], name, spread, f"{middle / fast:.1f} x"]
+        lines.append(f"| {' | '.join(cells)} | {row['silhouette']:.7f} |")
     machine.save(
         "silhouette",
         "Exact silhouette",

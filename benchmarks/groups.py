@@ -219,7 +219,7 @@ def main():
         rows += run(name, seeds, arguments.rules)
     text = table(machine.merged("groups", rows))
     text += (
-        "\n\nMean (standard deviation) over seeds, three for MNIST and FMNIST, ten for "
+        "\n\nMean (standard deviation) over seeds, two or three for MNIST and FMNIST, ten for "
         f"the others; SVM, trust, continuity, triplets and random starts over {FEW}. "
         "SVM: of 10,000 points at most. ARI: agreement of the groups that HDBSCAN "
         "sees in the map with the labels. "

@@ -52,7 +52,9 @@ def hostile(draw):
     if wide:
         X = np.hstack([X, np.zeros((len(X), wide), dtype=X.dtype)])
     if draw(st.integers(0, 7)) == 0:  # distances, more or less
-        X = np.abs(X.astype(np.float32)[:, :1] - X.astype(np.float32)[:, 0])
+        with np.errstate(all="ignore"):
+            column = X[:, 0].astype(np.float32)
+            X = np.abs(column[:, None] - column)
     if draw(st.integers(0, 3)) == 0 and X.dtype != np.float16:
         X = draw(st.sampled_from(SPARSE))(X)
     return X

@@ -220,7 +220,8 @@ def main():
     text = table(machine.merged("groups", rows))
     text += (
         "\n\nMean (standard deviation) over seeds, two or three for MNIST and FMNIST, "
-        f"ten for the others; SVM, trust, continuity, triplets and random starts over {FEW}. "
+        "ten for the others; SVM, trust, continuity, triplets and random starts over "
+        f"{FEW}. "
         "SVM: of 10,000 points at most. ARI: agreement of the groups that HDBSCAN "
         "sees in the map with the labels. "
         "Changed: share of pairs of points that are together in one seed's map and "

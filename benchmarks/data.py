@@ -41,7 +41,10 @@ def load(name):
 
 
 def mixture(n, groups=200, columns=50):
-    """Gaussian groups of different sizes and spreads."""
+    """Gaussian groups of different sizes and spreads.
+
+    Those of `localmap.bench`, which must not be imported before its first use is timed.
+    """
     rng = np.random.default_rng(0)
     centres = 3 * rng.standard_normal((groups, columns), dtype=np.float32)
     spreads = rng.uniform(0.5, 1.5, groups).astype(np.float32)

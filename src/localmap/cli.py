@@ -15,6 +15,7 @@ import numpy as np
 
 from localmap import metrics, tables
 from localmap.estimator import LocalMAP, load
+from localmap.inputs import listed
 from localmap.space import METRICS
 
 DEFAULTS: Final = {
@@ -94,12 +95,14 @@ def embed(arguments: argparse.Namespace) -> None:
         settings["init"] = tables.read(settings["init"]).X
     model = LocalMAP(**settings, verbose=not arguments.quiet)
     rows, columns = table.X.shape
-    kept = f", kept {_names(list(table.kept.columns))}" if table.kept.shape[1] else ""
+    kept = (
+        f", kept {listed(list(table.kept.columns), 8)}" if table.kept.shape[1] else ""
+    )
     _say(
         f"Read {rows} rows and {columns} numeric columns from {arguments.input}{kept}."
     )
     if table.left_out:
-        _say(f"Left out columns that are not numeric: {_names(table.left_out)}.")
+        _say(f"Left out columns that are not numeric: {listed(table.left_out, 8)}.")
     Y = model.fit_transform(table.X)
     tables.write(output, Y, table.kept)
     wrote = str(output)
@@ -179,11 +182,6 @@ def _report(model: LocalMAP, score: float | None) -> None:
     print(f"{model.n_iter_} iterations in {sum(seconds.values()):.2f} s: {stages}.")
     if score is not None:
         print(f"Silhouette of the labels in the map: {score:.3f}.")
-
-
-def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(map(str, names[:8]))
-    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
 
 
 def _say(line: str) -> None:

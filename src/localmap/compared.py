@@ -50,15 +50,7 @@ def nearest(
             UserWarning,
             stacklevel=2,
         )
-    between = _between(Z, Z, metric)
-
-    def others(rows: slice) -> NDArray[Any]:
-        distances = between(rows)
-        own = np.arange(rows.start, rows.stop)
-        distances[own - rows.start, own] = np.inf
-        return distances
-
-    return smallest(others, n, n, k, n_threads)
+    return smallest_others(_between(Z, Z, metric), n, k, n_threads)
 
 
 def nearest_of(
@@ -87,6 +79,20 @@ def paired(
             away[:, slot] = 1.0 - both / np.maximum(either, 1.0)
             away[either == 0, slot] = 0.0
     return away
+
+
+def smallest_others(
+    block: Block, n: int, k: int, n_threads: int = 1
+) -> tuple[kernels.Ints, kernels.Floats]:
+    """Find the `k` smallest entries of each row but that of the row itself."""
+
+    def others(rows: slice) -> NDArray[Any]:
+        distances = block(rows)
+        own = np.arange(rows.start, rows.stop)
+        distances[own - rows.start, own] = np.inf
+        return distances
+
+    return smallest(others, n, n, k, n_threads)
 
 
 def smallest(

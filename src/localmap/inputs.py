@@ -79,10 +79,10 @@ def _check_stored(X: csr_array, names: Sequence[str] | None) -> None:
     )
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], most: int = SHOWN) -> str:
     """Return the first few names and how many more there are."""
-    shown = ", ".join(names[:SHOWN])
-    more = len(names) - SHOWN
+    shown = ", ".join(map(str, names[:most]))
+    more = len(names) - most
     return f"{shown} and {more} more" if more > 0 else shown
 
 

@@ -12,7 +12,6 @@ import json
 import math
 import os
 import struct
-import tempfile
 import zlib
 from collections.abc import Callable, Mapping
 from os import PathLike
@@ -27,6 +26,7 @@ from localmap.parameters import FLOAT32_RANGE, Parameters
 from localmap.place import FittedMap
 from localmap.preprocess import Preprocessing
 from localmap.space import PRECOMPUTED, GivenSpace, RowSpace
+from localmap.whole import whole_file
 
 MAGIC: Final = b"LocalMAP"
 VERSION: Final = 2
@@ -122,22 +122,10 @@ def write_model(
         name: np.ascontiguousarray(array, dtype=ARRAYS[name][0])
         for name, array in arrays.items()
     }
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(
-        dir=target.parent, prefix=f".{target.name}.", suffix=".part"
-    )
-    try:
-        with os.fdopen(handle, "wb") as file:
-            _write(file, header, data)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with whole_file(Path(path)) as aside, aside.open("wb") as file:
+        _write(file, header, data)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def read_model(

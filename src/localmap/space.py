@@ -186,15 +186,10 @@ class MatrixSpace:
     def neighbors(self, k: int, n_threads: int, *, at: int) -> KNNGraph:
         """Read the smallest distances of each row but its own."""
         del at
-
-        def others(rows: slice) -> NDArray[Any]:
-            distances = _floats(self.D[rows]) / self.unit
-            own = np.arange(rows.start, rows.stop)
-            distances[own - rows.start, own] = np.inf
-            return distances
-
-        n = len(self.D)
-        return KNNGraph(*compared.smallest(others, n, n, k, n_threads))
+        found = compared.smallest_others(
+            lambda rows: _floats(self.D[rows]) / self.unit, len(self.D), k, n_threads
+        )
+        return KNNGraph(*found)
 
     def mid_near(self, slots: int, key: int, n_threads: int) -> kernels.Ints:
         """Mid-near pairs by the given distances."""

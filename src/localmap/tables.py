@@ -5,8 +5,6 @@ Needs pandas (and pyarrow for Parquet): ``pip install "localmap[cli]"``.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from localmap import whole
 from localmap.inputs import check_finite
 
 if TYPE_CHECKING:
@@ -93,31 +92,13 @@ def write(path: Path, Y: NDArray[np.float32], kept: pd.DataFrame) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Write aside, then rename: a file is there whole or not at all."""
+    """Write a whole file or none; what goes wrong is told in one line."""
     try:
-        handle, name = tempfile.mkstemp(
-            dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix
-        )
-    except OSError as error:
-        msg = f"cannot write {path}: {error.strerror}"
-        raise TableError(msg) from error
-    os.close(handle)
-    aside = Path(name)
-    try:
-        yield aside
-        aside.chmod(0o666 & ~_umask())
-        aside.replace(path)
+        with whole.whole_file(path) as aside:
+            yield aside
     except OSError as error:
         msg = f"cannot write {path}: {error.strerror or error}"
         raise TableError(msg) from error
-    finally:
-        aside.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _read_text(path: Path, labels: str | None, ids: tuple[str, ...]) -> Table:

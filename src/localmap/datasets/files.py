@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localmap.datasets.recipes import COMPONENTS, cells_to_components
+from localmap.whole import whole_file
 
 # Columns of a table that hold the groups, the first that is there.
 LABELS: Final = ("label", "labels", "cell_type", "celltype", "y", "celltype.l2")
@@ -41,10 +42,8 @@ def keep(name: str, X: NDArray[Any], y: Any) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if y is not None and y.dtype == object:  # would be pickled, and not read back
         y = y.astype(str)
-    part = folder / f".{name}.{os.getpid()}.part"
-    with part.open("wb") as file:
-        np.savez_compressed(file, X=X, **({} if y is None else {"y": y}))
-    part.replace(folder / f"{name}.npz")
+    with whole_file(folder / f"{name}.npz") as aside:
+        np.savez_compressed(aside, X=X, **({} if y is None else {"y": y}))
 
 
 def read_npz(path: Path) -> tuple[Any, Any]:

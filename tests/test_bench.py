@@ -125,7 +125,7 @@ def test_best_is_bold_and_what_is_not_different_is_underlined():
     }
     rows = [row(m, s, v) for m, vs in values.items() for s, v in enumerate(vs)]
     text = report._markdown_table(summary._table(rows, "silhouette"))
-    assert "| LocalMAP (ours) | **0.610 ± 0.010** |" in text
+    assert "| LocalMAP (ours) | **0.610 ± 0.010** (paper 0.60) |" in text
     assert "| PaCMAP | <u>0.603 ± 0.015</u> (paper 0.56) |" in text
     assert "| PCA | 0.100 ± 0.000 |" in text
     less = summary._table(
@@ -135,11 +135,47 @@ def test_best_is_bold_and_what_is_not_different_is_underlined():
     assert not less.rows["PCA"][0].close  # one seed: nothing can be said
 
 
+def test_what_differs_from_the_paper_is_listed():
+    rows = [row("localmap", 0, 0.64), row("pacmap", 0, 0.57), row("umap", 0, 0.2)]
+    notes = report._notes([summary._table(rows, "silhouette")])
+    assert notes == {
+        "More than 0.03 from the paper": [
+            "silhouette of LocalMAP (published) on usps: 0.640 here, 0.60 in the paper"
+        ]
+    }
+
+
+def test_slow_and_failing_methods_get_one_seed(small, tmp_path):
+    planned = jobs(small, ("pca", "ours"), 2)
+    once = run.run(planned, tmp_path, FEW, run.Limits(), once_above=0.0, quiet=True)
+    assert [found["seed"] for found in once] == [0, 0]
+    both = run.run(planned, tmp_path, FEW, run.Limits(), once_above=999.0, quiet=True)
+    assert [found["seed"] for found in both] == [0, 0, 1, 1]
+    failing = [plan.Job("nothing", "pca", seed) for seed in range(2)]
+    found = run.run(failing, tmp_path, FEW, run.Limits(), once_above=999.0, quiet=True)
+    assert len(found) == 1
+
+
+def test_what_a_limit_stopped_is_tried_again_only_with_more(
+    small, tmp_path, monkeypatch
+):
+    planned = jobs(small, ("pca",), 1)
+    (stopped,) = run.run(planned, tmp_path, FEW, run.Limits(seconds=0.2), quiet=True)
+    assert "failed" in stopped
+    tried = []
+    monkeypatch.setattr(run, "_result", lambda *given: tried.append(given) or stopped)
+    for seconds, times in ((0.2, 0), (0.1, 0), (0.4, 1)):
+        limits = run.Limits(seconds=seconds)
+        assert run.run(planned, tmp_path, FEW, limits, quiet=True) == [stopped]
+        assert len(tried) == times
+
+
 def test_a_name_in_the_page_is_text_not_markup(tmp_path):
     rows = [row("pca", 0, 0.5, dataset="<script>alert(1)</script>.npz")]
     rows += [row("ours", 0, 0.5, dataset="x", failed="<img src=x>", measures={})]
     found = summary.tables(rows)
-    page = report._html("<b>t</b>", ["a & b"], found, {"p'><i>.png": b"x"})
+    notes = report._notes(found)
+    page = report._html("<b>t</b>", ["a & b"], found, notes, {"p'><i>.png": b"x"})
     for raw in ("<script>alert", "<img src=x>", "<b>t</b>", "<i>", "a & b"):
         assert raw not in page
     for escaped in (
@@ -162,7 +198,7 @@ def test_the_command_writes_a_report_with_every_cell_filled_or_explained(
     assert status == 0
     assert "4 runs, 0 of them failed" in capsys.readouterr().out
     page = (out / "report.html").read_text()
-    assert page.count("data:image/png;base64,") == 2
+    assert page.count("data:image/png;base64,") == 3  # two sets, and all as a grid
     assert "http" not in page
     text = (out / "report.md").read_text()
     assert "cores of" in text

@@ -162,7 +162,14 @@ def bench(arguments: argparse.Namespace) -> None:
         msg = f"no such measure: {unknown[0]!r}; there are {', '.join(worker.MEASURES)}"
         raise ValueError(msg)
     limits = run.Limits(arguments.time_limit, arguments.memory_limit)
-    found = run.run(planned, out, wanted, limits, quiet=arguments.quiet)
+    found = run.run(
+        planned,
+        out,
+        wanted,
+        limits,
+        once_above=arguments.once_above,
+        quiet=arguments.quiet,
+    )
     written = report.write(out, found, f"Maps compared: {arguments.preset}")
     failed = sum("failed" in row for row in found)
     print(f"{len(found)} runs, {failed} of them failed; wrote {written[0]} and others.")
@@ -290,6 +297,13 @@ def _add_bench(commands: Any) -> None:
     )
     compare.add_argument("--methods", nargs="+", metavar="METHOD", choices=METHODS)
     compare.add_argument("--runs", type=int, metavar="N", help="seeds of each")
+    compare.add_argument(
+        "--once-above",
+        type=float,
+        default=float("inf"),
+        metavar="SECONDS",
+        help="what takes longer with the first seed gets no other",
+    )
     compare.add_argument("--metrics", nargs="+", metavar="NAME", help="measures")
     compare.add_argument("--out", type=Path, default=Path("bench"), metavar="FOLDER")
     compare.add_argument("--time-limit", type=float, default=3600.0, metavar="SECONDS")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from localmap.bench.plan import mixture_rows
@@ -22,31 +23,63 @@ def maps(
     folder: Path, dataset: str, rows: Sequence[dict[str, Any]], label: Label
 ) -> Figure:
     """Draw each method's first map, coloured by the labels."""
-    first: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        first.setdefault(label(row), row)
+    first = _first(rows, label)
     down = -(-len(first) // ACROSS)
     figure = Figure(figsize=(3 * ACROSS, 3.2 * down), layout="constrained")
     for place, (title, row) in enumerate(first.items()):
         ax = figure.add_subplot(down, ACROSS, place + 1)
-        path = folder / "maps" / f"{row['name']}.npz"
-        ax.set(xticks=[], yticks=[])
         score = row["measures"].get("silhouette")
         ax.set_title(title if score is None else f"{title}: {score:.2f}", fontsize=10)
-        if not path.exists():
-            continue
-        with np.load(path, allow_pickle=False) as archive:
-            Y, codes = archive["Y"], archive["codes"]
-        some = np.random.default_rng(0).permutation(len(Y))[:MOST_POINTS]
-        colors: Any = "#336"
-        if len(codes):
-            palette = np.array(COLORS, dtype=object)
-            colors = palette[codes[some] % len(palette)].tolist()
-        size = float(np.clip(4000 / len(some), 0.3, 6))
-        ax.scatter(Y[some, 0], Y[some, 1], c=colors, s=size, linewidths=0)
-        ax.set_aspect("equal", adjustable="datalim")
+        _draw(ax, folder, row)
     figure.suptitle(dataset)
     return figure
+
+
+def grid(folder: Path, rows: Sequence[dict[str, Any]], label: Label) -> Figure:
+    """Draw all data sets, one above the other, by all methods, side by side."""
+    titles = tuple(_first(rows, label))
+    sets = tuple(dict.fromkeys(row["dataset"] for row in rows))
+    size = (1.6 * len(titles), 1.6 * len(sets) + 0.3)
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(len(sets), len(titles), squeeze=False)
+    for line, dataset in zip(axes, sets, strict=True):
+        line[0].set_ylabel(Path(dataset).stem)
+        own = _first([row for row in rows if row["dataset"] == dataset], label)
+        for ax, title in zip(line, titles, strict=True):
+            ax.set(xticks=[], yticks=[])
+            if title in own:
+                _draw(ax, folder, own[title])
+            else:
+                ax.text(0.5, 0.5, "-", ha="center", transform=ax.transAxes)
+    for ax, title in zip(axes[0], titles, strict=True):
+        ax.set_title(title.replace(" (", "\n("), fontsize=8)
+    return figure
+
+
+def _first(rows: Sequence[dict[str, Any]], label: Label) -> dict[str, dict[str, Any]]:
+    """Return the first run of each method."""
+    first: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        first.setdefault(label(row), row)
+    return first
+
+
+def _draw(ax: Axes, folder: Path, row: dict[str, Any]) -> None:
+    """Draw the map of a run, if it is still there."""
+    ax.set(xticks=[], yticks=[])
+    path = folder / "maps" / f"{row['name']}.npz"
+    if not path.exists():
+        return
+    with np.load(path, allow_pickle=False) as archive:
+        Y, codes = archive["Y"], archive["codes"]
+    some = np.random.default_rng(0).permutation(len(Y))[:MOST_POINTS]
+    colors: Any = "#336"
+    if len(codes):
+        palette = np.array(COLORS, dtype=object)
+        colors = palette[codes[some] % len(palette)].tolist()
+    size = float(np.clip(4000 / len(some), 0.3, 6))
+    ax.scatter(Y[some, 0], Y[some, 1], c=colors, s=size, linewidths=0)
+    ax.set_aspect("equal", adjustable="datalim")
 
 
 def time_against_rows(rows: Sequence[dict[str, Any]], label: Label) -> Figure:

@@ -1,19 +1,21 @@
 """Do the runs, one process after the other, and keep what comes out as it comes.
 
 A folder holds ``results.jsonl``, a line a run, and ``maps/``. A run that is in it is
-not done again: a benchmark that was killed goes on where it was.
+not done again: a benchmark that was killed goes on where it was. What was stopped by a
+limit is tried again when it may take more.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,30 +55,43 @@ def run(
     measures: Sequence[str],
     limits: Limits,
     *,
+    once_above: float = math.inf,
     quiet: bool = False,
 ) -> list[dict[str, Any]]:
-    """Do what is not done yet; return all results of the runs that were planned."""
+    """Do what is not done yet; return all results of the runs that were planned.
+
+    What took more than `once_above` seconds with the first seed, or failed, is not
+    planned for the others.
+    """
     (folder / "maps").mkdir(parents=True, exist_ok=True)
     known = {
-        row["name"]: row for row in results(folder) if _is_whole(row, set(measures))
+        row["name"]: row
+        for row in results(folder)
+        if _is_whole(row, set(measures), limits)
     }
+    done = []
     with tqdm(planned, disable=quiet, unit="run") as bar:
         for job in bar:
             bar.set_description(f"{job.dataset}, {METHODS[job.method].title}")
+            first = known.get(replace(job, seed=0).name, {"seconds": 0.0})
+            if job.seed and first.get("seconds", math.inf) > once_above:
+                continue
             if job.name not in known:
                 row = _result(job, folder, measures, limits)
                 known[job.name] = row
                 _append(folder / "results.jsonl", row)
-    return [known[job.name] for job in planned]
+            done.append(known[job.name])
+    return done
 
 
-def _is_whole(row: dict[str, Any], measures: set[str]) -> bool:
+def _is_whole(row: dict[str, Any], measures: set[str], limits: Limits) -> bool:
     """Tell whether a run need not be done again: what failed may work now."""
-    return (
-        "failed" not in row
-        and row["version"] == METHODS[row["method"]].version
-        and measures <= {*row["measures"], *row["unmeasured"]}
-    )
+    if row["version"] != METHODS[row["method"]].version:
+        return False
+    if "failed" not in row:
+        return measures <= {*row["measures"], *row["unmeasured"]}
+    allowed = Limits(**row.get("allowed", {"seconds": 0.0, "gigabytes": 0.0}))
+    return limits.seconds <= allowed.seconds and limits.gigabytes <= allowed.gigabytes
 
 
 def _append(path: Path, row: dict[str, Any]) -> None:
@@ -120,9 +135,9 @@ def _watched(job: Path, place: Path, limits: Limits) -> dict[str, Any]:
             while process.poll() is None:
                 time.sleep(LOOK_EVERY)
                 if time.monotonic() - start > limits.seconds:
-                    return {"failed": f"took more than {limits.seconds:g} s"}
+                    return _stopped(f"{limits.seconds:g} s", limits)
                 if _resident_gb(process.pid) > limits.gigabytes:
-                    return {"failed": f"took more than {limits.gigabytes:g} GB"}
+                    return _stopped(f"{limits.gigabytes:g} GB", limits)
         finally:
             if process.poll() is None:
                 process.kill()
@@ -135,6 +150,10 @@ def _watched(job: Path, place: Path, limits: Limits) -> dict[str, Any]:
     if process.returncode < 0:
         return {"failed": f"ended by signal {-process.returncode}"}
     return {"failed": complaint[-1][:300] if complaint else "said nothing"}
+
+
+def _stopped(limit: str, limits: Limits) -> dict[str, Any]:
+    return {"failed": f"took more than {limit}", "allowed": asdict(limits)}
 
 
 def _resident_gb(pid: int) -> float:

@@ -20,6 +20,7 @@ from benchmarks import machine
 from benchmarks.continuations import ONE_PIECE, Problem, shapes
 from benchmarks.data import load
 from localmap import LocalMAP, PaCMAP, kernels, metrics
+from localmap.metrics.labels import SVM_EXACT
 from localmap.pairs import scales
 from localmap.preprocess import preprocess
 
@@ -60,7 +61,7 @@ def near_pairs(X):
 def measure(Y, y, Z, near, *, slow):
     whole = metrics.pieces(Y)
     row = {"pieces": whole.number, "strays": whole.strays}
-    row["preservation"] = metrics.preservation(near, Y)
+    row["preservation"] = metrics.kept(near, Y)
     if y is None:
         return row, None
     groups = visible(Y)
@@ -71,7 +72,7 @@ def measure(Y, y, Z, near, *, slow):
         "10-NN": metrics.knn_accuracy(Y, y),
     }
     if slow:
-        some = np.random.default_rng(0).permutation(len(Y))[: metrics.SVM_EXACT]
+        some = np.random.default_rng(0).permutation(len(Y))[:SVM_EXACT]
         row |= {
             "SVM": metrics.svm_accuracy(Y[some], y[some]),
             "trust": metrics.trustworthiness(Z, Y),

@@ -13,6 +13,7 @@ import pytest
 from localmap.bench import plan, report, run, summary, worker
 from localmap.bench.methods import COMPARED, METHODS, Method
 from localmap.cli import main
+from localmap.metrics.judge import MEASURES, Judge, judged
 
 FEW = ["silhouette", "10-NN accuracy"]
 
@@ -235,25 +236,62 @@ def test_the_parts_are_what_they_say(small):
     np.testing.assert_array_equal(both, METHODS["ours_paper"].embed(X, 0, {}))
 
 
+def measured(X, y, wanted):
+    told = list(judged(Judge(X[:, :2], y, X), wanted))
+    return {
+        "measures": {name: value for name, value, _ in told if value is not None},
+        "unmeasured": {name: why for name, value, why in told if value is None},
+    }
+
+
 def test_every_measure_is_made(small):
     X, y = worker.load(small)
-    wanted = list(worker.MEASURES)
-    found = worker.measured(X, y, X[:, :2], wanted)
-    assert set(found["measures"]) == set(wanted)
-    assert found["unmeasured"] == {}
-    without = worker.measured(X, None, X[:, :2], wanted)
-    assert set(without["unmeasured"]) == set(worker.WITH_LABELS)
-    assert set(without["measures"]) == set(wanted) - set(worker.WITH_LABELS)
+    found = measured(X, y, MEASURES)
+    assert set(found["measures"]) == set(MEASURES)
+    without = measured(X, None, MEASURES)
+    needing = {name for name, measure in MEASURES.items() if measure.labels}
+    assert set(without["unmeasured"]) == needing
+    assert set(without["measures"]) == set(MEASURES) - needing
 
 
 def test_a_measure_that_cannot_be_made_costs_no_other(small):
     X, y = worker.load(small)
-    two = worker.measured(X, y > 0, X[:, :2], ["silhouette", "centroid triplets"])
+    two = measured(X, y > 0, ["silhouette", "centroid triplets"])
     assert two["measures"]["silhouette"] > 0.3
     assert "three" in two["unmeasured"]["centroid triplets"]
     rows = [row("pca", 0, 0.1, **two)]
     lines = list(report._failures([summary._table(rows, "centroid triplets")]))
     assert "three" in lines[0]
+
+
+def test_a_map_that_is_made_is_kept_when_measuring_takes_too_long(tmp_path):
+    job, result = tmp_path / "job.json", tmp_path / "result.json"
+    job.write_text(json.dumps({"measures": [*FEW, "splits"]}))
+    done = {"seconds": 3.0, "measures": {"silhouette": 0.5}, "unmeasured": {}}
+    result.write_text(json.dumps(done))
+    found = run._stopped(job, result, "9 s", run.Limits(9))
+    assert found["seconds"] == 3.0
+    assert found["measures"] == {"silhouette": 0.5}
+    assert found["unmeasured"] == dict.fromkeys(
+        ["10-NN accuracy", "splits"], "took more than 9 s"
+    )
+    assert "failed" not in found
+
+
+def test_labels_that_are_missing_cost_no_method(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 4))
+    words = np.array(["a", "b", None], dtype=object)[np.arange(90) % 3]
+    rows = [
+        ",".join(f"{v:.3f}" for v in x) + f",{w or ''}"
+        for x, w in zip(X, words, strict=True)
+    ]
+    (tmp_path / "cells.csv").write_text("a,b,c,d,label\n" + "\n".join(rows))
+    planned = jobs(str(tmp_path / "cells.csv"), ("pca",), 1)
+    (found,) = run.run(planned, tmp_path / "out", FEW, run.Limits(), quiet=True)
+    assert set(found["measures"]) == set(FEW)
+    with np.load(tmp_path / "out" / "maps" / f"{found['name']}.npz") as kept:
+        assert set(kept["codes"]) == {-1, 0, 1}
 
 
 def test_failed_changed_and_partly_measured_runs_are_done_again(small, tmp_path):

@@ -1,12 +1,15 @@
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.manifold import trustworthiness as sklearn_trustworthiness
 from sklearn.metrics import silhouette_score
 from sklearn.model_selection import LeaveOneOut, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
 from localmap import metrics
-from localmap.metrics import silhouette
+from localmap.metrics import labels as labels_module
+from localmap.metrics import points as points_module
+from localmap.metrics import silhouette, structure
 
 
 def blobs(n=300, groups=3, dim=2, seed=0, gap=8.0):
@@ -51,11 +54,25 @@ def test_knn_accuracy_equals_leaving_one_out():
 
 
 def test_duplicates_are_not_their_own_neighbours():
-    Y = np.zeros((50, 2))
+    # Pairs of points on top of each other with different labels: who counts itself
+    # among its one nearest is always right, who does not is always wrong.
+    Y = np.repeat(np.arange(25.0), 2)[:, None]
     labels = np.arange(50) % 2
-    assert metrics.knn_accuracy(Y, labels, k=10) < 1.0
+    assert metrics.knn_accuracy(Y, labels, k=1) == 0.0
     with pytest.raises(ValueError, match="k must be from 1 to 49 for 50 points"):
         metrics.knn_accuracy(Y, labels, k=50)
+
+
+def test_votes_need_no_column_for_each_label():
+    Y = np.arange(30_000.0)[:, None]
+    assert metrics.knn_accuracy(Y, np.arange(30_000)) == 0.0
+
+
+def test_labels_that_are_missing_are_told():
+    Y = np.zeros((4, 2))
+    for labels in (["a", None, "b", "b"], [0.0, np.nan, 1.0, 1.0]):
+        with pytest.raises(ValueError, match="1 of 4 labels are missing, the first in"):
+            silhouette(Y, np.array(labels, dtype=object if None in labels else float))
 
 
 def test_svm_accuracy_tells_separable_from_mixed():
@@ -75,7 +92,7 @@ def test_svm_accuracy_tells_separable_from_mixed():
 def test_the_approximate_svm_agrees_with_the_exact_one(monkeypatch):
     Y, labels = blobs(n=1500, groups=6, gap=3.0)
     exact = metrics.svm_accuracy(Y, labels)
-    monkeypatch.setattr(metrics, "SVM_EXACT", 100)
+    monkeypatch.setattr(labels_module, "SVM_EXACT", 100)
     assert metrics.svm_accuracy(Y, labels) == pytest.approx(exact, abs=0.01)
     assert exact < 0.995
 
@@ -91,11 +108,22 @@ def test_trustworthiness_and_continuity_equal_scikit_learn():
     assert metrics.trustworthiness(X, X) == 1.0
 
 
+def test_data_far_from_zero_is_ranked_as_well():
+    X, _ = blobs(n=300, dim=6, gap=2.0)
+    Y = X[:, :2]
+    expected = sklearn_trustworthiness(X, Y, n_neighbors=10)
+    assert metrics.trustworthiness(X + 1e5, Y - 1e4) == pytest.approx(
+        expected, abs=1e-3
+    )
+    kept = metrics.preservation(X, Y)
+    assert metrics.preservation(X + 1e5, Y) == pytest.approx(kept, abs=1e-3)
+
+
 def test_a_sample_of_rows_tells_nearly_the_same(monkeypatch):
     X, _ = blobs(n=900, dim=6, gap=2.0)
     Y = X[:, :2]
     whole = metrics.trustworthiness(X, Y)
-    monkeypatch.setattr(metrics, "SAMPLE", 300)
+    monkeypatch.setattr(points_module, "SAMPLE", 300)
     assert metrics.trustworthiness(X, Y) == pytest.approx(whole, abs=0.02)
     assert metrics.trustworthiness(X, Y) != whole
 
@@ -109,14 +137,36 @@ def test_preservation_by_definition():
         [len(set(a) & set(b)) / 10 for a, b in zip(near, shown, strict=True)]
     )
     assert expected < 0.95
-    assert metrics.preservation(near, Y) == pytest.approx(expected)
+    assert metrics.preservation(X, Y) == pytest.approx(expected)
+    assert metrics.kept(near, Y) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="below the number of rows"):
+        metrics.preservation(X[:20], Y[:20])
+
+
+def test_triplets_of_few_rows_are_all_of_them():
+    X, _ = blobs(n=20, dim=3)
+    Y = np.random.default_rng(0).normal(size=(20, 2))
+    far = [np.linalg.norm(A[:, None] - A[None], axis=2) for A in (X, Y)]
+    agree = [
+        (far[0][i, j] < far[0][i, k]) == (far[1][i, j] < far[1][i, k])
+        for i in range(20)
+        for j in range(20)
+        for k in range(j)
+        if i not in (j, k)
+    ]
+    assert metrics.random_triplets(X, Y) == pytest.approx(np.mean(agree))
+    many, _ = blobs(n=200, dim=3)
+    i, j, k = structure._triplets(200, 0)
+    assert not ((i == j) | (i == k) | (j == k)).any()
+    assert len(i) == structure.TRIPLETS
+    assert metrics.random_triplets(many, 2 * many) == 1.0
 
 
 def test_triplets():
     X, labels = blobs(n=500, groups=8, dim=6)
     assert metrics.random_triplets(X, X @ np.eye(6)[:, ::-1]) == 1.0
     noise = np.random.default_rng(1).normal(size=(500, 2))
-    assert metrics.random_triplets(X, noise) == pytest.approx(0.5, abs=0.05)
+    assert metrics.random_triplets(X, noise) == pytest.approx(0.5, abs=0.02)
     assert metrics.centroid_triplets(X, -3 * X, labels) == 1.0
     centres = np.array([X[labels == g].mean(axis=0) for g in range(8)])
     shown = np.array([noise[labels == g].mean(axis=0) for g in range(8)])
@@ -149,6 +199,9 @@ def test_splits_and_merges_by_hand():
     # a lies in two parts (one point in twenty is no part); b and c share a group.
     assert metrics.splits_and_merges(labels, groups) == (1, 1)
     assert metrics.splits_and_merges(labels, np.full(40, -1)) == (0, 0)
+    # One point of twenty in a group is no part: b alone is there.
+    alone = np.concatenate([[3], [-1] * 19, [3] * 10, [-1] * 10])
+    assert metrics.splits_and_merges(labels, alone) == (0, 0)
 
 
 def test_pieces_and_strays():
@@ -167,5 +220,22 @@ def test_score_gives_what_can_be_told():
     everything = metrics.score(Y, labels, X)
     assert everything["silhouette"] == silhouette(Y, labels)
     assert everything["trustworthiness"] == metrics.trustworthiness(X, Y)
-    assert {"SVM accuracy", "splits", "centroid triplets"} <= set(everything)
+    assert set(everything) == set(metrics.MEASURES)
     assert all(np.isfinite(list(everything.values())))
+    assert metrics.score(Y, labels, csr_array(X))["continuity"] == pytest.approx(
+        everything["continuity"], abs=1e-6
+    )
+
+
+def test_score_says_what_cannot_be_told():
+    Y = np.random.default_rng(0).normal(size=(12, 2))
+    missed = r"not measured: preservation \(.*; centroid triplets \(.*three labels"
+    with pytest.warns(UserWarning, match=missed):
+        found = metrics.score(Y, np.arange(12) % 2, Y)
+    assert "silhouette" in found
+    assert metrics.score(Y[:1])["pieces"] == 1
+    words = np.array(["a", "b", None], dtype=object)[np.arange(12) % 3]
+    with pytest.warns(UserWarning, match="SVM accuracy .*needs two labels"):
+        some = metrics.score(Y, words)
+    known = np.arange(12) % 3 < 2
+    assert some["silhouette"] == silhouette(Y[known], words[known].astype(str))

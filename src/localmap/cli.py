@@ -151,15 +151,16 @@ def score(arguments: argparse.Namespace) -> None:
 def bench(arguments: argparse.Namespace) -> None:
     """Compare methods on data sets, each run in a process of its own."""
     from localmap.bench import plan, report, run, worker
+    from localmap.metrics import MEASURES
 
     preset = plan.PRESETS[arguments.preset]
     planned = plan.jobs(preset, arguments.datasets, arguments.methods, arguments.runs)
     out: Path = arguments.out
     out.mkdir(parents=True, exist_ok=True)
-    wanted = arguments.metrics or list(worker.MEASURES)
-    unknown = [name for name in wanted if name not in worker.MEASURES]
+    wanted = arguments.metrics or preset.measures or worker.USUAL
+    unknown = [name for name in wanted if name not in MEASURES]
     if unknown:
-        msg = f"no such measure: {unknown[0]!r}; there are {', '.join(worker.MEASURES)}"
+        msg = f"no such measure: {unknown[0]!r}; there are {', '.join(MEASURES)}"
         raise ValueError(msg)
     limits = run.Limits(arguments.time_limit, arguments.memory_limit)
     found = run.run(

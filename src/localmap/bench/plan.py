@@ -78,6 +78,7 @@ class Preset:
     methods: tuple[str, ...]
     runs: int
     grids: dict[str, dict[str, Sequence[Any]]] = field(default_factory=dict)
+    measures: tuple[str, ...] | None = None
 
 
 PRESETS: Final[dict[str, Preset]] = {
@@ -116,6 +117,7 @@ PRESETS: Final[dict[str, Preset]] = {
         tuple(f"{MIXTURE}{n}" for n in SIZES),
         ("umap", "tsne", "pacmap", "localmap", "ours"),
         1,
+        measures=("silhouette", "10-NN accuracy"),
     ),
 }
 

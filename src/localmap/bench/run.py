@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import math
 import os
+import platform
+import signal
 import subprocess
 import sys
 import tempfile
@@ -86,7 +88,8 @@ def run(
 
 def _is_whole(row: dict[str, Any], measures: set[str], limits: Limits) -> bool:
     """Tell whether a run need not be done again: what failed may work now."""
-    if row["version"] != METHODS[row["method"]].version:
+    method = METHODS.get(row["method"])
+    if method is None or row["version"] != method.version:
         return False
     if "failed" not in row:
         return measures <= {*row["measures"], *row["unmeasured"]}
@@ -109,7 +112,12 @@ def _result(
     job: Job, folder: Path, measures: Sequence[str], limits: Limits
 ) -> dict[str, Any]:
     method = METHODS[job.method]
-    row: dict[str, Any] = {"name": job.name, **asdict(job), "version": method.version}
+    row: dict[str, Any] = {
+        "name": job.name,
+        **asdict(job),
+        "version": method.version,
+        "machine": machine(),
+    }
     if method.version is None:
         return row | {"failed": f"{method.package} is not installed"}
     task = asdict(job) | {
@@ -124,36 +132,65 @@ def _result(
 
 
 def _watched(job: Path, place: Path, limits: Limits) -> dict[str, Any]:
-    """Run a worker; end it when it takes too long or too much."""
+    """Run a worker; end it when its map or its measures take too long or too much."""
     command = [sys.executable, "-m", "localmap.bench.worker", str(job)]
+    result = place / "result.json"
     with (place / "errors").open("w+", errors="replace") as errors:
         process = subprocess.Popen(  # noqa: S603
-            command, stdout=subprocess.DEVNULL, stderr=errors
+            command, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True
         )
-        start = time.monotonic()
+        start, mapped = time.monotonic(), False
         try:
             while process.poll() is None:
                 time.sleep(LOOK_EVERY)
+                if result.exists() and not mapped:  # from here on it measures
+                    start, mapped = time.monotonic(), True
                 if time.monotonic() - start > limits.seconds:
-                    return _stopped(f"{limits.seconds:g} s", limits)
+                    return _stopped(job, result, f"{limits.seconds:g} s", limits)
                 if _resident_gb(process.pid) > limits.gigabytes:
-                    return _stopped(f"{limits.gigabytes:g} GB", limits)
+                    return _stopped(job, result, f"{limits.gigabytes:g} GB", limits)
         finally:
             if process.poll() is None:
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         errors.seek(0)
         complaint = errors.read().strip().splitlines()
-    if process.returncode == 0:
-        result: dict[str, Any] = json.loads((place / "result.json").read_text())
-        return result
+    found: dict[str, Any] = {}
+    if result.exists():
+        found = json.loads(result.read_text())
+    if process.returncode == 0 and found:
+        return found
     if process.returncode < 0:
-        return {"failed": f"ended by signal {-process.returncode}"}
-    return {"failed": complaint[-1][:300] if complaint else "said nothing"}
+        reason = f"ended by signal {-process.returncode}"
+    else:
+        reason = complaint[-1][:300] if complaint else "said nothing"
+    return _unmeasured(job, found, reason) if found else {"failed": reason}
 
 
-def _stopped(limit: str, limits: Limits) -> dict[str, Any]:
-    return {"failed": f"took more than {limit}", "allowed": asdict(limits)}
+def _stopped(job: Path, result: Path, limit: str, limits: Limits) -> dict[str, Any]:
+    reason = f"took more than {limit}"
+    if result.exists():
+        return _unmeasured(job, json.loads(result.read_text()), reason)
+    return {"failed": reason, "allowed": asdict(limits)}
+
+
+def _unmeasured(job: Path, found: dict[str, Any], reason: str) -> dict[str, Any]:
+    """Return a map's result whose last measures are not there."""
+    for name in json.loads(job.read_text())["measures"]:
+        if name not in found["measures"] and name not in found["unmeasured"]:
+            found["unmeasured"][name] = reason
+    return found
+
+
+def machine() -> str:
+    """Return the machine in words."""
+    cpu = platform.processor() or "unknown CPU"
+    info = Path("/proc/cpuinfo")
+    for line in info.read_text().splitlines() if info.exists() else ():
+        if line.startswith("model name"):
+            cpu = line.split(":")[1].strip()
+            break
+    return f"{os.cpu_count()} cores of {cpu}, Python {platform.python_version()}"
 
 
 def _resident_gb(pid: int) -> float:

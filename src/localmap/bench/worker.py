@@ -1,7 +1,7 @@
 """One run in a process of its own: ``python -m localmap.bench.worker JOB.json``.
 
-Loads the data, makes the map, and writes the map and one JSON file: time, memory and
-measures. What a package prints is not read.
+Loads the data, warms up on a few rows, makes the map, and writes the map and one JSON
+file: time, memory and, as they come, measures. What a package prints is not read.
 """
 
 from __future__ import annotations
@@ -13,93 +13,98 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import adjusted_rand_score
 
-from localmap import datasets, kernels, metrics
-from localmap.bench.methods import METHODS
+from localmap import datasets
+from localmap.bench.methods import METHODS, Method
 from localmap.bench.plan import mixture_rows
-from localmap.neighbors import nearest_neighbors
-from localmap.preprocess import preprocess
+from localmap.metrics.judge import MEASURES, Judge, judged
+from localmap.metrics.points import codes_of, missing
+from localmap.whole import whole_file
 
+# Rows on which a method is tried before the clock runs: what it imports and compiles
+# costs the same for any number of rows.
+WARM_ROWS: Final = 500
 
-class Judge:
-    """A map, its labels and its data; what several measures need is made once."""
-
-    def __init__(self, X: NDArray[Any], y: Any, Y: Any) -> None:
-        self.Z, self.y, self.Y = preprocess(X)[0], y, Y
-
-    @cached_property
-    def groups(self) -> NDArray[np.int64]:
-        """Groups that can be seen."""
-        return metrics.visible_groups(self.Y)
-
-    @cached_property
-    def torn(self) -> metrics.SplitsAndMerges:
-        """How the visible groups divide and join the labels."""
-        return metrics.splits_and_merges(self.y, self.groups)
-
-    @cached_property
-    def near(self) -> NDArray[np.int32]:
-        """Nearest rows in the data."""
-        return nearest_neighbors(self.Z, 10, kernels.thread_count(-1)).indices
-
-
-MEASURES: Final[dict[str, Callable[[Judge], float]]] = {
-    "silhouette": lambda m: metrics.silhouette(m.Y, m.y, sample=SILHOUETTE_SAMPLE),
-    "SVM accuracy": lambda m: metrics.svm_accuracy(m.Y, m.y),
-    "10-NN accuracy": lambda m: metrics.knn_accuracy(m.Y, m.y),
-    "ARI of visible groups": lambda m: adjusted_rand_score(m.y, m.groups),
-    "splits": lambda m: m.torn.splits,
-    "merges": lambda m: m.torn.merges,
-    "preservation": lambda m: metrics.preservation(m.near, m.Y),
-    "trustworthiness": lambda m: metrics.trustworthiness(m.Z, m.Y),
-    "continuity": lambda m: metrics.continuity(m.Z, m.Y),
-    "random triplets": lambda m: metrics.random_triplets(m.Z, m.Y),
-    "centroid triplets": lambda m: metrics.centroid_triplets(m.Z, m.Y, m.y),
-}
-WITH_LABELS: Final = (
-    "silhouette", "SVM accuracy", "10-NN accuracy", "ARI of visible groups", "splits",
-    "merges", "centroid triplets",
-)  # fmt: skip
-
-# Above this many points the silhouette is that of a sample (standard error 0.003).
-SILHOUETTE_SAMPLE: Final = 100_000
+# Measures that are made unless others are asked for.
+USUAL: Final = tuple(
+    name for name, measure in MEASURES.items() if measure.labels or measure.data
+)
 
 
 def main(path: str) -> None:
-    """Do the job that the file at `path` describes; write the result beside it."""
+    """Do the job that the file at `path` describes; write the result where it says."""
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     job = json.loads(Path(path).read_text())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _work(job)
+    except Exception as error:  # noqa: BLE001 - told in the row of this run
+        lines = [line for line in str(error).splitlines() if line.strip()]
+        said = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+        _write(job, {"failed": said[:300]})
+
+
+def _work(job: dict[str, Any]) -> None:
     X, y = load(job["dataset"])
-    before = peak_mb()
-    method = METHODS[job["method"]]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        start = time.perf_counter()
-        Y = np.asarray(method.embed(X, job["seed"], job["params"]), dtype=np.float32)
-        seconds = time.perf_counter() - start
-        result: dict[str, Any] = {
-            "seconds": seconds,
-            "peak_mb": peak_mb(),
-            "data_mb": before,
-            "rows": len(Y),
-        }
-        if not np.isfinite(Y).all():
-            msg = (
-                f"{int((~np.isfinite(Y)).sum())} coordinates of the map are not finite"
-            )
-            raise ValueError(msg)
-        codes = np.zeros(0) if y is None else np.unique(y, return_inverse=True)[1]
-        np.savez_compressed(job["map"], Y=Y, codes=codes)
-        result |= measured(X, y, Y, job["measures"])
-    Path(job["result"]).write_text(json.dumps(result))
+    method, seed, params = METHODS[job["method"]], job["seed"], job["params"]
+    warmed = _warmed_up(method, X, params)
+    loaded_mb = peak_mb()
+    start = time.perf_counter()
+    Y = np.asarray(method.embed(X, seed, params), dtype=np.float32)
+    result: dict[str, Any] = {
+        "seconds": time.perf_counter() - start,
+        **warmed,
+        "peak_mb": peak_mb(),
+        "loaded_mb": loaded_mb,
+        "rows": len(Y),
+        "columns": X.shape[1],
+    }
+    if not np.isfinite(Y).all():
+        gone = int((~np.isfinite(Y)).sum())
+        msg = f"{gone} coordinates of the map are not finite"
+        raise ValueError(msg)
+    with whole_file(Path(job["map"])) as path:
+        np.savez_compressed(path, Y=Y, codes=_codes(y))
+    result |= {"measures": {}, "unmeasured": {}}
+    _write(job, result)
+    for name, value, why_not in judged(Judge(Y, y, X), job["measures"]):
+        if value is None:
+            result["unmeasured"][name] = why_not
+        else:
+            result["measures"][name] = value
+        _write(job, result)
+
+
+def _warmed_up(method: Method, X: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """Make a small map first; tell the seconds of that, import and compilation."""
+    start = time.perf_counter()
+    rows = np.linspace(0, X.shape[0] - 1, min(WARM_ROWS, X.shape[0])).astype(np.intp)
+    try:
+        method.embed(X[rows], 0, params)
+    except Exception as error:  # noqa: BLE001 - too few rows for it, maybe
+        return {"not_warm": f"{type(error).__name__}: {error}"[:300]}
+    return {"startup": time.perf_counter() - start}
+
+
+def _codes(y: NDArray[Any] | None) -> NDArray[np.int64]:
+    """Return labels as numbers for the picture: -1 is none; empty without labels."""
+    if y is None:
+        return np.zeros(0, dtype=np.int64)
+    codes = np.full(len(y), -1)
+    known = ~missing(y)
+    codes[known] = codes_of(y[known])
+    return codes
+
+
+def _write(job: dict[str, Any], result: dict[str, Any]) -> None:
+    with whole_file(Path(job["result"])) as path:
+        path.write_text(json.dumps(result))
 
 
 def _end_with_parent(parent: int) -> None:
@@ -130,26 +135,13 @@ def mixture(n: int, groups: int = 200, columns: int = 50) -> tuple[Any, Any]:
     return X, y
 
 
-def measured(
-    X: NDArray[Any], y: NDArray[Any] | None, Y: Any, wanted: Sequence[str]
-) -> dict[str, dict[str, Any]]:
-    """Return the measures asked for, and why some could not be made."""
-    judge = Judge(X, y, Y)
-    found: dict[str, float] = {}
-    missed: dict[str, str] = {}
-    for name in wanted:
-        if y is None and name in WITH_LABELS:
-            missed[name] = "the data has no labels"
-            continue
-        try:
-            found[name] = float(MEASURES[name](judge))
-        except ValueError as error:  # too few rows or labels for this one
-            missed[name] = str(error).splitlines()[0]
-    return {"measures": found, "unmeasured": missed}
-
-
 def peak_mb() -> float:
     """Return the largest resident size of this process so far."""
+    status = Path("/proc/self/status")
+    if status.exists():  # what getrusage tells may be that of the starting process
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM"):
+                return int(line.split()[1]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
-from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length
 
-from localmap import kernels
+from localmap.metrics.points import as_map, codes_of, labelled
 
 # Share of a label's points that makes a group one of its parts.
 PART: Final = 0.1
@@ -74,13 +74,13 @@ def splits_and_merges(labels: ArrayLike, groups: NDArray[np.int64]) -> SplitsAnd
     >>> splits_and_merges(["a", "a", "a", "b", "c"], np.array([0, 0, 1, 2, 2]))
     SplitsAndMerges(splits=1, merges=1)
     """
-    codes = np.unique(column_or_1d(labels), return_inverse=True)[1]
+    codes = codes_of(labels)
     check_consistent_length(codes, groups)
     seen = groups >= 0
     table = np.zeros((codes.max() + 1, max(1, groups.max() + 1)), dtype=np.int64)
     np.add.at(table, (codes[seen], groups[seen]), 1)
     parts = (table >= PART * np.bincount(codes)[:, None]) & (table > 0)
-    home = table.argmax(axis=1)[table.any(axis=1)]
+    home = table.argmax(axis=1)[parts.any(axis=1)]
     splits = np.maximum(parts.sum(axis=1) - 1, 0).sum()
     merges = np.maximum(np.bincount(home, minlength=1) - 1, 0).sum()
     return SplitsAndMerges(int(splits), int(merges))
@@ -102,25 +102,11 @@ def pieces(Y: ArrayLike, *, scale: float = 5.0) -> Pieces:
     """
     points = as_map(Y)
     n = len(points)
-    away, found = cKDTree(points).query(points, k=min(31, n), workers=-1)
+    looked = cKDTree(points).query(points, k=min(31, n), workers=-1)
+    away, found = (of.reshape(n, -1) for of in looked)
     close = away <= scale * np.median(away[:, min(5, n - 1)])
     rows = np.nonzero(close)[0]
     links = coo_array((np.ones(len(rows)), (rows, found[close])), shape=(n, n))
     sizes = np.bincount(connected_components(links, directed=False)[1])
     big = sizes >= 0.01 * n
     return Pieces(int(big.sum()), float(sizes[~big].sum() / n))
-
-
-def as_map(Y: ArrayLike) -> kernels.Floats:
-    """Return finite points in float32."""
-    points: kernels.Floats = check_array(Y, dtype=np.float32)
-    return points
-
-
-def labelled(
-    Y: ArrayLike, labels: ArrayLike
-) -> tuple[kernels.Floats, NDArray[np.int64]]:
-    """Return the map and the labels as numbers from 0, in the order they sort."""
-    points, names = as_map(Y), column_or_1d(labels)
-    check_consistent_length(points, names)
-    return points, np.unique(names, return_inverse=True)[1].astype(np.int64)

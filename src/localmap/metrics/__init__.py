@@ -1,0 +1,50 @@
+"""Numbers that tell how good a map is.
+
+With labels: `silhouette`, `knn_accuracy`, `svm_accuracy`, `visible_agreement`,
+`splits_and_merges`. With the data: `trustworthiness`, `continuity`, `preservation`,
+`random_triplets`; with both `centroid_triplets`. With the map alone: `visible_groups`,
+`pieces`. `score` gives all that can be told from what it is given.
+
+What costs more than about n log n is computed from a sample above a stated size; the
+sample depends on `random_state` alone, and the error it makes is stated.
+"""
+
+from localmap.metrics.judge import MEASURES, judged, score
+from localmap.metrics.labels import knn_accuracy, silhouette, svm_accuracy
+from localmap.metrics.seen import (
+    Pieces,
+    SplitsAndMerges,
+    pieces,
+    splits_and_merges,
+    visible_agreement,
+    visible_groups,
+)
+from localmap.metrics.structure import (
+    centroid_triplets,
+    continuity,
+    kept,
+    preservation,
+    random_triplets,
+    trustworthiness,
+)
+
+__all__ = [
+    "MEASURES",
+    "Pieces",
+    "SplitsAndMerges",
+    "centroid_triplets",
+    "continuity",
+    "judged",
+    "kept",
+    "knn_accuracy",
+    "pieces",
+    "preservation",
+    "random_triplets",
+    "score",
+    "silhouette",
+    "splits_and_merges",
+    "svm_accuracy",
+    "trustworthiness",
+    "visible_agreement",
+    "visible_groups",
+]

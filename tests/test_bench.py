@@ -6,11 +6,12 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from localmap.bench import plan, report, run, summary, worker
+from localmap.bench import pictures, plan, report, run, summary, worker
 from localmap.bench.methods import COMPARED, METHODS, Method
 from localmap.cli import main
 from localmap.metrics.judge import MEASURES, Judge, judged
@@ -25,6 +26,10 @@ def small(tmp_path):
     y = rng.integers(0, 3, 90)
     np.savez(tmp_path / "small.npz", X=rng.normal(size=(90, 5)) + 9 * y[:, None], y=y)
     return str(tmp_path / "small.npz")
+
+
+def go(*args, **options):
+    return list(run.run(*args, **options))
 
 
 def jobs(dataset, methods=("pca", "ours"), runs=2):
@@ -46,7 +51,7 @@ def test_presets_plan_what_they_say():
 
 def test_runs_are_kept_and_not_done_twice(small, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    found = run.run(jobs(small), out, FEW, run.Limits(), quiet=True)
+    found = go(jobs(small), out, FEW, run.Limits(), quiet=True)
     assert len(found) == 4
     for row in found:
         assert row["measures"]["silhouette"] > 0.5
@@ -55,7 +60,7 @@ def test_runs_are_kept_and_not_done_twice(small, tmp_path, monkeypatch):
             assert found_map["Y"].shape == (90, 2)
             assert set(found_map["codes"]) == {0, 1, 2}
     monkeypatch.setattr(run, "_result", lambda *_: pytest.fail("done twice"))
-    assert run.run(jobs(small), out, FEW, run.Limits(), quiet=True) == found
+    assert go(jobs(small), out, FEW, run.Limits(), quiet=True) == found
 
 
 def test_a_killed_benchmark_goes_on_and_gives_the_same_tables(small, tmp_path):
@@ -88,20 +93,20 @@ def test_absent_failing_and_slow_methods_are_told_and_stop_nothing(
     small, tmp_path, monkeypatch
 ):
     monkeypatch.setitem(METHODS, "trimap", Method("Absent", "no-such-package", None))
-    found = run.run(
+    found = go(
         jobs(small, ("trimap", "pca"), 1), tmp_path, FEW, run.Limits(), quiet=True
     )
     assert found[0]["failed"] == "no-such-package is not installed"
     assert "failed" not in found[1]
     planned = [plan.Job("nothing", "pca", 0), plan.Job(small, "pca", 5)]
-    found = run.run(planned, tmp_path, FEW, run.Limits(), quiet=True)
+    found = go(planned, tmp_path, FEW, run.Limits(), quiet=True)
     assert "neither a data set nor a file" in found[0]["failed"]
     assert "failed" not in found[1]
-    limited = run.run(
+    limited = go(
         [plan.Job(small, "pca", 6)], tmp_path, FEW, run.Limits(seconds=0.3), quiet=True
     )
     assert limited[0]["failed"] == "took more than 0.3 s"
-    limited = run.run(
+    limited = go(
         [plan.Job(small, "pca", 7)],
         tmp_path, FEW, run.Limits(gigabytes=0.001), quiet=True,
     )  # fmt: skip
@@ -148,12 +153,12 @@ def test_what_differs_from_the_paper_is_listed():
 
 def test_slow_and_failing_methods_get_one_seed(small, tmp_path):
     planned = jobs(small, ("pca", "ours"), 2)
-    once = run.run(planned, tmp_path, FEW, run.Limits(), once_above=0.0, quiet=True)
+    once = go(planned, tmp_path, FEW, run.Limits(), once_above=0.0, quiet=True)
     assert [found["seed"] for found in once] == [0, 0]
-    both = run.run(planned, tmp_path, FEW, run.Limits(), once_above=999.0, quiet=True)
+    both = go(planned, tmp_path, FEW, run.Limits(), once_above=999.0, quiet=True)
     assert [found["seed"] for found in both] == [0, 0, 1, 1]
     failing = [plan.Job("nothing", "pca", seed) for seed in range(2)]
-    found = run.run(failing, tmp_path, FEW, run.Limits(), once_above=999.0, quiet=True)
+    found = go(failing, tmp_path, FEW, run.Limits(), once_above=999.0, quiet=True)
     assert len(found) == 1
 
 
@@ -161,23 +166,24 @@ def test_what_a_limit_stopped_is_tried_again_only_with_more(
     small, tmp_path, monkeypatch
 ):
     planned = jobs(small, ("pca",), 1)
-    (stopped,) = run.run(planned, tmp_path, FEW, run.Limits(seconds=0.2), quiet=True)
+    (stopped,) = go(planned, tmp_path, FEW, run.Limits(seconds=0.2), quiet=True)
     assert "failed" in stopped
     tried = []
     monkeypatch.setattr(run, "_result", lambda *given: tried.append(given) or stopped)
     for seconds, times in ((0.2, 0), (0.1, 0), (0.4, 1)):
         limits = run.Limits(seconds=seconds)
-        assert run.run(planned, tmp_path, FEW, limits, quiet=True) == [stopped]
+        assert go(planned, tmp_path, FEW, limits, quiet=True) == [stopped]
         assert len(tried) == times
 
 
-def test_a_name_in_the_page_is_text_not_markup(tmp_path):
-    rows = [row("pca", 0, 0.5, dataset="<script>alert(1)</script>.npz")]
+def test_a_name_in_the_page_is_text_not_markup():
+    rows = [row("pca", 0, 0.5, dataset="<script>a|b</script> 5$_^.npz")]
     rows += [row("ours", 0, 0.5, dataset="x", failed="<img src=x>", measures={})]
     found = summary.tables(rows)
     notes = report._notes(found)
-    page = report._html("<b>t</b>", ["a & b"], found, notes, {"p'><i>.png": b"x"})
-    for raw in ("<script>alert", "<img src=x>", "<b>t</b>", "<i>", "a & b"):
+    picture = {"p'><i>.png": b"x"}
+    page = report._html("<b>t</b>", ["a & b"], found, notes, picture)
+    for raw in ("<script>a", "<img src=x>", "<b>t</b>", "<i>", "a & b"):
         assert raw not in page
     for escaped in (
         "&lt;script&gt;",
@@ -186,6 +192,62 @@ def test_a_name_in_the_page_is_text_not_markup(tmp_path):
         "p&#x27;&gt;&lt;i&gt;",
     ):
         assert escaped in page
+    text = report._markdown("<b>t</b>", [], found, notes, {})
+    text += report._page(rows[0]["dataset"], found, {})
+    for raw in ("<script>", "<img", "<b>", "a|b"):
+        assert raw not in text
+    assert "a\\|b" in text
+    tex = report._latex([], found)
+    assert "5\\$\\_\\textasciicircum{}.npz" in tex
+    figure = pictures.maps(Path(), rows[0]["dataset"], rows[:1], summary.label)
+    assert report._png(figure)[:4] == b"\x89PNG"  # $ begins no formula
+
+
+def test_equals_are_all_best_and_other_parameters_are_not_the_papers():
+    rows = [row("ours", 0, 0.5), row("pca", 0, 0.5), row("umap", 0, 0.4)]
+    cells = summary._table(rows, "silhouette").rows
+    assert [cell.best for (cell,) in cells.values()] == [True, True, False]
+    random = row("pacmap", 0, 0.5, params={"init": "random"})
+    (cell,) = summary._table([random], "silhouette").rows["PaCMAP (init=random)"]
+    assert cell.paper is None
+    (cell,) = summary._table([row("pacmap", 0, 0.5)], "silhouette").rows["PaCMAP"]
+    assert cell.paper == 0.56
+
+
+def test_the_machine_of_the_runs_is_told_and_their_seeds():
+    rows = [row("pca", 0, 0.5, machine="7 cores"), row("pca", 2, 0.5, machine="8 c")]
+    rows += [row("ours", 0, 0.6, machine="7 cores")]
+    about = " ".join(report._about(rows))
+    assert "7 cores; 8 c." in about
+    assert "Seeds: 0, 2 of PCA; 0 of LocalMAP (ours)." in about
+
+
+def test_an_interrupted_benchmark_leaves_a_report(small, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        yield row("pca", 0, 0.5)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "run", interrupted)
+    assert main(["bench", "--datasets", small, "--out", str(tmp_path)]) == 130
+    assert "0.500" in (tmp_path / "report.md").read_text()
+
+
+def test_what_cannot_be_run_is_refused_first(tmp_path, capsys):
+    assert main(["bench", "--runs", "0", "--out", str(tmp_path)]) == 2
+    assert "at least 1; got 0" in capsys.readouterr().err
+    assert main(["bench", "--datasets", "mnits", "--out", str(tmp_path)]) == 2
+    assert "Data sets: digits, mnist" in capsys.readouterr().err
+
+
+def test_rivals_are_called_as_their_packages_want(small):
+    """The ones in the test extra; `localmap bench quick` runs all."""
+    X, _ = worker.load(small)
+    for method in ("pca", "pacmap", "localmap"):
+        Y = METHODS[method].embed(X, 0, {})
+        assert np.shape(Y) == (90, 2)
+    assert "startup" in worker._warmed_up(METHODS["pca"], X, {})
+    failing = worker._warmed_up(METHODS["pca"], X, {"whiten": 5})
+    assert "whiten" in failing["not_warm"]
 
 
 def test_the_command_writes_a_report_with_every_cell_filled_or_explained(
@@ -288,7 +350,7 @@ def test_labels_that_are_missing_cost_no_method(tmp_path):
     ]
     (tmp_path / "cells.csv").write_text("a,b,c,d,label\n" + "\n".join(rows))
     planned = jobs(str(tmp_path / "cells.csv"), ("pca",), 1)
-    (found,) = run.run(planned, tmp_path / "out", FEW, run.Limits(), quiet=True)
+    (found,) = go(planned, tmp_path / "out", FEW, run.Limits(), quiet=True)
     assert set(found["measures"]) == set(FEW)
     with np.load(tmp_path / "out" / "maps" / f"{found['name']}.npz") as kept:
         assert set(kept["codes"]) == {-1, 0, 1}
@@ -296,11 +358,11 @@ def test_labels_that_are_missing_cost_no_method(tmp_path):
 
 def test_failed_changed_and_partly_measured_runs_are_done_again(small, tmp_path):
     planned = jobs(small, ("pca",), 1)
-    (failed,) = run.run(planned, tmp_path, FEW, run.Limits(seconds=0.1), quiet=True)
+    (failed,) = go(planned, tmp_path, FEW, run.Limits(seconds=0.1), quiet=True)
     assert "failed" in failed
-    (done,) = run.run(planned, tmp_path, FEW[:1], run.Limits(), quiet=True)
+    (done,) = go(planned, tmp_path, FEW[:1], run.Limits(), quiet=True)
     assert set(done["measures"]) == {"silhouette"}
-    (more,) = run.run(planned, tmp_path, FEW, run.Limits(), quiet=True)
+    (more,) = go(planned, tmp_path, FEW, run.Limits(), quiet=True)
     assert set(more["measures"]) == set(FEW)
     before = planned[0].name
     X, y = worker.load(small)

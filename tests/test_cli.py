@@ -12,7 +12,7 @@ import pytest
 
 pd = pytest.importorskip("pandas", reason="needs the cli extra")
 
-from localmap import LocalMAP, cli, tables  # noqa: E402
+from localmap import LocalMAP, cli, metrics, tables  # noqa: E402
 
 QUICK = ["--n-iters", "5", "5", "12", "--quiet"]
 
@@ -369,5 +369,13 @@ def test_save_transform_and_score(tmp_path, capsys):
     frame[:120].drop(columns="kind").to_csv(data, index=False)
     assert cli.main(["score", out, "--labels", "kind", "--data", data]) == 0
     told = capsys.readouterr().out
-    for name in ("silhouette", "SVM accuracy", "trustworthiness", "pieces", "splits"):
+    for name in metrics.MEASURES:
         assert name in told
+    # The label is no data, and a distance is no axis of the map.
+    frame[:120].assign(kind=labels[:120]).to_csv(data, index=False)
+    numbered = pd.read_csv(out).assign(kind=labels[:120], distance=range(120))
+    numbered.to_csv(out, index=False)
+    assert cli.main(["score", out, "--labels", "kind", "--data", data]) == 0
+    found = capsys.readouterr()
+    assert "in 2 dimensions" in found.err
+    assert found.out == told

@@ -196,6 +196,11 @@ def test_newsgroups_recipe_on_a_few_texts():
     words = recipes.text_to_tfidf(texts)
     assert sp.issparse(words)
     assert words.shape == (150, 14)
+    many = [" ".join(f"w{i * j % 131}" for j in range(1, 9)) for i in range(150)]
+    X = recipes.text_to_components(many)
+    assert X.shape == (150, 100)
+    values = np.linalg.svd(recipes.text_to_tfidf(many).toarray(), compute_uv=False)
+    np.testing.assert_allclose(np.linalg.norm(X, axis=0)[:5], values[:5], rtol=1e-3)
 
 
 def test_files_of_your_own(tmp_path):
@@ -210,6 +215,49 @@ def test_files_of_your_own(tmp_path):
     np.savez(tmp_path / "bad.npz", Z=X)
     with pytest.raises(datasets.DatasetError, match="holds no array X; it holds Z"):
         datasets.load(tmp_path / "bad.npz")
+
+
+def test_tables_of_your_own_are_read_as_the_command_reads_them(tmp_path):
+    X = np.arange(12.0).reshape(4, 3)
+    table = pd.DataFrame(X, columns=list("abc")).assign(Class=[1, 2, 1, 2])
+    path = tmp_path / "a.csv"
+    table.to_csv(path)  # with row numbers, as pandas writes them
+    found = datasets.load(path)
+    np.testing.assert_array_equal(found.X, X)
+    assert found.y.tolist() == [1, 2, 1, 2]
+    np.testing.assert_array_equal(datasets.load(path, labels="b").y, X[:, 1])
+    np.savetxt(tmp_path / "bare.csv", X + 0.5, delimiter=",")
+    np.testing.assert_array_equal(datasets.load(tmp_path / "bare.csv").X, X + 0.5)
+    table.to_parquet(tmp_path / "a.parquet")
+    np.testing.assert_array_equal(datasets.load(tmp_path / "a.parquet").X, X)
+    sp.save_npz(tmp_path / "s.npz", sp.csc_array(X[:3]))
+    np.testing.assert_array_equal(datasets.load(tmp_path / "s.npz").X.toarray(), X[:3])
+    np.savez(tmp_path / "short.npz", X=X, y=np.arange(3))
+    with pytest.raises(datasets.DatasetError, match=r"each of 4 rows; got \(3,\)"):
+        datasets.load(tmp_path / "short.npz")
+    with pytest.raises(datasets.DatasetError, match="a file that is there"):
+        datasets.load(tmp_path / "gone.npz")
+
+
+def test_normalised_cells_are_not_normalised_again(tmp_path):
+    S, _ = counts()
+    cells = anndata.AnnData(sp.csr_matrix(S) * 0.5)
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    with pytest.raises(datasets.DatasetError, match="must not be normalised again"):
+        datasets.load(tmp_path / "cells.h5ad")
+    cells.raw = anndata.AnnData(sp.csr_matrix(S))
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    found = datasets.load(tmp_path / "cells.h5ad")
+    np.testing.assert_allclose(found.X, recipes.cells_to_components(S), atol=1e-4)
+
+
+def test_a_cache_that_cannot_be_written_costs_nothing(folders, monkeypatch):
+    entry = replace(sources.ENTRIES["usps"], fetch=lambda _: (np.ones((3, 2)), None))
+    monkeypatch.setitem(sources.ENTRIES, "usps", entry)
+    folders[1].write_text("a file where the folder would be")
+    assert not datasets.is_here("usps")
+    with pytest.warns(UserWarning, match="could not be kept"):
+        assert datasets.load("usps").X.shape == (3, 2)
 
 
 def test_labels_of_any_kind_are_read_back(folders, monkeypatch):

@@ -140,12 +140,22 @@ def transform(arguments: argparse.Namespace) -> None:
 def score(arguments: argparse.Namespace) -> None:
     """Print all measures of a map."""
     table = tables.read(arguments.embedding, arguments.labels, arguments.id)
-    labels = None if table.labels is None else table.labels.to_numpy().astype(str)
-    X = None if arguments.data is None else tables.read(arguments.data).X
-    rows, columns = table.X.shape
+    Y, X = table.map, None
+    if arguments.data is not None:
+        X = _data(arguments.data, arguments.labels, arguments.id)
+    rows, columns = Y.shape
     _say(f"A map of {rows} points in {columns} dimensions.")
-    for name, value in metrics.score(table.X, labels, X).items():
+    for name, value in metrics.score(Y, table.groups, X).items():
         print(f"{name:24s}{value:8.4f}".replace(".0000", ""))
+
+
+def _data(path: Path, labels: str | None, ids: Sequence[str]) -> Any:
+    """Read the data of a map; labels and ids that are in it too are no data."""
+    if path.suffix.lower() in (".npy", ".npz"):
+        return tables.read(path).X
+    names = tables.column_names(path)
+    ids = [name for name in ids if name in names]
+    return tables.read(path, labels if labels in names else None, ids).X
 
 
 def bench(arguments: argparse.Namespace) -> None:
@@ -154,7 +164,13 @@ def bench(arguments: argparse.Namespace) -> None:
     from localmap.metrics import MEASURES
 
     preset = plan.PRESETS[arguments.preset]
-    planned = plan.jobs(preset, arguments.datasets, arguments.methods, arguments.runs)
+    planned = plan.jobs(
+        preset,
+        arguments.datasets,
+        arguments.methods,
+        arguments.runs,
+        arguments.labels,
+    )
     out: Path = arguments.out
     out.mkdir(parents=True, exist_ok=True)
     wanted = arguments.metrics or preset.measures or worker.USUAL
@@ -162,18 +178,42 @@ def bench(arguments: argparse.Namespace) -> None:
     if unknown:
         msg = f"no such measure: {unknown[0]!r}; there are {', '.join(MEASURES)}"
         raise ValueError(msg)
-    limits = run.Limits(arguments.time_limit, arguments.memory_limit)
-    found = run.run(
+    for name in dict.fromkeys(job.dataset for job in planned):
+        _fetch(name)
+    found: list[dict[str, Any]] = []
+    coming = run.run(
         planned,
         out,
         wanted,
-        limits,
+        run.Limits(arguments.time_limit, arguments.memory_limit),
         once_above=arguments.once_above,
         quiet=arguments.quiet,
     )
-    written = report.write(out, found, f"Maps compared: {arguments.preset}")
+    try:
+        found.extend(coming)
+    finally:  # also of a benchmark that is interrupted
+        if found:
+            report.write(out, found, f"Maps compared: {arguments.preset}")
     failed = sum("failed" in row for row in found)
-    print(f"{len(found)} runs, {failed} of them failed; wrote {written[0]} and others.")
+    page = out / "report.html"
+    print(f"{len(found)} runs, {failed} of them failed; wrote {page} and others.")
+
+
+def _fetch(name: str) -> None:
+    """See to it that a set is here before the clocks run; refuse what is none."""
+    from localmap import datasets
+    from localmap.bench.plan import mixture_rows
+
+    if mixture_rows(name) is not None or Path(name).exists():
+        return
+    if name not in datasets.names():
+        datasets.load(name)  # says what there is
+    if not datasets.is_here(name):
+        _say(f"Fetching {name}.")
+        try:
+            datasets.load(name)
+        except datasets.DatasetError as error:
+            _say(f"localmap: {error}")  # its runs will fail, the others not
 
 
 def _score(Y: Any, labels: Any) -> float | None:
@@ -295,6 +335,9 @@ def _add_bench(commands: Any) -> None:
     compare.add_argument("preset", nargs="?", default="quick", choices=PRESETS)
     compare.add_argument(
         "--datasets", nargs="+", metavar="SET", help="names, or files of your own"
+    )
+    compare.add_argument(
+        "--labels", metavar="COLUMN", help="the groups, in files of your own"
     )
     compare.add_argument("--methods", nargs="+", metavar="METHOD", choices=METHODS)
     compare.add_argument("--runs", type=int, metavar="N", help="seeds of each")

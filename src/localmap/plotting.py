@@ -77,7 +77,7 @@ def plot(
     for side in ("top", "right", "bottom", "left"):
         ax.spines[side].set_visible(False)
     if title is not None:
-        ax.set_title(_plain(title), fontsize=12, loc="left")
+        ax.set_title(plain(title), fontsize=12, loc="left")
     return ax
 
 
@@ -90,6 +90,17 @@ def save(ax: Axes, path: Path, dpi: int = 150) -> None:
     figure.savefig(path, dpi=dpi, format=path.suffix.lstrip(".").lower() or "png")
 
 
+def group_colors(n: int) -> list[tuple[float, float, float]]:
+    """Return colours for `n` groups, red, green and blue from 0 to 1."""
+    from matplotlib.colors import hsv_to_rgb, to_rgb
+
+    if n <= len(COLORS):
+        return [to_rgb(color) for color in COLORS[:n]]
+    hues = np.linspace(0, 1, n, endpoint=False)
+    tones = np.where(np.arange(n) % 2, 0.72, 0.92)
+    return [tuple(hsv_to_rgb((h, 0.75, v))) for h, v in zip(hues, tones, strict=True)]
+
+
 def _is_scale(labels: NDArray[Any]) -> bool:
     return labels.dtype.kind == "f" and len(np.unique(labels)) > MAX_NAMED
 
@@ -97,7 +108,6 @@ def _is_scale(labels: NDArray[Any]) -> bool:
 def _draw_groups(
     ax: Axes, Y: NDArray[np.float64], labels: NDArray[Any], style: dict[str, Any]
 ) -> None:
-    from matplotlib.colors import hsv_to_rgb
     from matplotlib.lines import Line2D
     from matplotlib.patheffects import withStroke
 
@@ -105,25 +115,21 @@ def _draw_groups(
     values = labels if labels.dtype.kind in "biuf" else labels.astype(str)
     groups, codes = np.unique(values, return_inverse=True)
     names = [str(group) for group in groups]
-    colors: list[Any] = list(COLORS)
-    if len(names) > len(colors):
-        hues = np.linspace(0, 1, len(names), endpoint=False)
-        tones = np.where(np.arange(len(names)) % 2, 0.72, 0.92)
-        colors = [hsv_to_rgb((h, 0.75, v)) for h, v in zip(hues, tones, strict=True)]
+    colors = group_colors(len(names))
     # One scatter in random order, so that no group hides another.
     order = np.random.default_rng(0).permutation(len(Y))
-    face = np.array([_rgb(c) for c in colors])[codes]
+    face = np.array(colors)[codes]
     ax.scatter(Y[order, 0], Y[order, 1], c=face[order], **style)
     if len(names) <= 12 and max(map(len, names)) <= 12:
         for code, name in enumerate(names):
             at = _heart(Y[codes == code])
             ax.annotate(
-                _plain(name), at, ha="center", va="center", fontsize=12, weight="bold",
+                plain(name), at, ha="center", va="center", fontsize=12, weight="bold",
                 path_effects=[withStroke(linewidth=3, foreground="white")],
             )  # fmt: skip
         return
     handles = [
-        Line2D([], [], ls="", marker="o", ms=5, color=c, label=_plain(n))
+        Line2D([], [], ls="", marker="o", ms=5, color=c, label=plain(n))
         for c, n in zip(colors, names[:MAX_NAMED], strict=False)
     ]
     title = None if len(names) <= MAX_NAMED else f"{MAX_NAMED} of {len(names)} groups"
@@ -133,12 +139,6 @@ def _draw_groups(
     )  # fmt: skip
 
 
-def _rgb(color: Any) -> tuple[float, float, float]:
-    from matplotlib.colors import to_rgb
-
-    return to_rgb(color)
-
-
 def _heart(points: NDArray[np.float64]) -> tuple[float, float]:
     """Return the member closest to the median: a name stands on its own group."""
     middle = np.median(points, axis=0)
@@ -146,6 +146,6 @@ def _heart(points: NDArray[np.float64]) -> tuple[float, float]:
     return float(x), float(y)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return text that is not read as a formula."""
     return text.replace("$", r"\$")

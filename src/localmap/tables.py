@@ -5,6 +5,7 @@ Needs pandas (and pyarrow for Parquet): ``pip install "localmap[cli]"``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,10 @@ READABLE: Final = (".csv", ".tsv", ".parquet", ".npy", ".npz")
 WRITABLE: Final = (".csv", ".tsv", ".parquet", ".npy")
 SEPARATORS: Final = {".csv": ",", ".tsv": "\t"}
 
+# What the columns of a map are called.
+AXIS_NAME: Final = "localmap_{}"
+AXIS: Final = re.compile(AXIS_NAME.format(r"\d+"))
+
 # Columns that name rows, not data; the last is what pandas calls a nameless index.
 ID_NAMES: Final = ("id", "index", "unnamed: 0")
 
@@ -40,6 +45,35 @@ class Table:
     kept: pd.DataFrame
     labels: pd.Series | None
     left_out: tuple[str, ...]
+    names: tuple[str, ...] = ()  # of the columns of X, where they have any
+
+    @property
+    def groups(self) -> NDArray[Any] | None:
+        """The labels as an array; a missing one is None."""
+        if self.labels is None:
+            return None
+        known = self.labels.notna()
+        if known.all():
+            return self.labels.to_numpy()
+        return self.labels.astype(object).where(known, None).to_numpy()
+
+    @property
+    def map(self) -> NDArray[Any]:
+        """The columns that `write` wrote, or all if there are none of them."""
+        own = [i for i, name in enumerate(self.names) if AXIS.fullmatch(name)]
+        return self.X[:, own] if own else self.X
+
+
+def column_names(path: Path) -> tuple[str, ...]:
+    """Return the names of the columns of a table, without reading its rows."""
+    if path.suffix.lower() == ".parquet":
+        from pyarrow.parquet import read_schema
+
+        return tuple(read_schema(path).names)
+    import pandas as pd
+
+    separator = SEPARATORS[path.suffix.lower()]
+    return tuple(map(str, pd.read_csv(path, sep=separator, nrows=0).columns))
 
 
 def read(path: Path, labels: str | None = None, ids: Sequence[str] = ()) -> Table:
@@ -83,7 +117,7 @@ def write(path: Path, Y: NDArray[np.float32], kept: pd.DataFrame) -> None:
             return
         table = kept.copy()
         for axis in range(Y.shape[1]):
-            table[f"localmap_{axis + 1}"] = Y[:, axis]
+            table[AXIS_NAME.format(axis + 1)] = Y[:, axis]
         if suffix == ".parquet":
             table.to_parquet(aside, index=False)
         else:
@@ -202,6 +236,7 @@ def _from_frame(
         frame[aside].copy(),
         None if labels is None else frame[labels],
         left_out,
+        tuple(numeric.columns),
     )
 
 

@@ -100,7 +100,8 @@ def _opentsne(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
 def _umap(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
     import umap
 
-    # A seed would make it run on one thread: as the authors do, it gets none.
+    # Its own seed would make it run on one thread. As the authors do, it gets none;
+    # on several threads it is then not repeatable.
     np.random.seed(seed)  # noqa: NPY002 - what umap draws from without a seed
     return umap.UMAP(**params).fit_transform(X)
 
@@ -110,8 +111,9 @@ def _pacmap(name: str) -> Map:
         import pacmap
 
         init = params.get("init", "pca")
-        # A seed would make its neighbour search run on one thread.
-        np.random.seed(seed)  # noqa: NPY002 - what pacmap draws from without a seed
+        # Its own seed would make its neighbour search run on one thread. What it
+        # compiles draws from a generator that cannot be seeded from here.
+        np.random.seed(seed)  # noqa: NPY002 - what the rest of pacmap draws from
         return getattr(pacmap, name)().fit_transform(X, init=init)
 
     return embed
@@ -120,7 +122,8 @@ def _pacmap(name: str) -> Map:
 def _trimap(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
     import trimap
 
-    np.random.seed(seed)  # noqa: NPY002 - trimap takes no seed
+    # It takes no seed; what it compiles draws from a generator of its own.
+    np.random.seed(seed)  # noqa: NPY002 - what the rest of trimap draws from
     return trimap.TRIMAP(verbose=False, **params).fit_transform(X.astype(np.float32))
 
 

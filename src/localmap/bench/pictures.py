@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from localmap.bench.plan import mixture_rows
-from localmap.plotting import COLORS
+from localmap.plotting import group_colors, plain
 
 ACROSS: Final = 5  # maps in a row
 MOST_POINTS: Final = 20_000  # drawn of a map
@@ -31,7 +31,7 @@ def maps(
         score = row["measures"].get("silhouette")
         ax.set_title(title if score is None else f"{title}: {score:.2f}", fontsize=10)
         _draw(ax, folder, row)
-    figure.suptitle(dataset)
+    figure.suptitle(plain(dataset))
     return figure
 
 
@@ -43,7 +43,7 @@ def grid(folder: Path, rows: Sequence[dict[str, Any]], label: Label) -> Figure:
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(len(sets), len(titles), squeeze=False)
     for line, dataset in zip(axes, sets, strict=True):
-        line[0].set_ylabel(Path(dataset).stem)
+        line[0].set_ylabel(plain(Path(dataset).stem))
         own = _first([row for row in rows if row["dataset"] == dataset], label)
         for ax, title in zip(line, titles, strict=True):
             ax.set(xticks=[], yticks=[])
@@ -69,14 +69,15 @@ def _draw(ax: Axes, folder: Path, row: dict[str, Any]) -> None:
     ax.set(xticks=[], yticks=[])
     path = folder / "maps" / f"{row['name']}.npz"
     if not path.exists():
+        ax.text(0.5, 0.5, "no map kept", ha="center", transform=ax.transAxes)
         return
     with np.load(path, allow_pickle=False) as archive:
         Y, codes = archive["Y"], archive["codes"]
     some = np.random.default_rng(0).permutation(len(Y))[:MOST_POINTS]
     colors: Any = "#336"
-    if len(codes):
-        palette = np.array(COLORS, dtype=object)
-        colors = palette[codes[some] % len(palette)].tolist()
+    if len(codes):  # the last is for rows without a label
+        palette = np.array([*group_colors(codes.max() + 1), (0.85, 0.85, 0.85)])
+        colors = palette[codes[some]]
     size = float(np.clip(4000 / len(some), 0.3, 6))
     ax.scatter(Y[some, 0], Y[some, 1], c=colors, s=size, linewidths=0)
     ax.set_aspect("equal", adjustable="datalim")
@@ -92,13 +93,14 @@ def time_against_rows(rows: Sequence[dict[str, Any]], label: Label) -> Figure:
         strict=True,
     ):
         for title in dict.fromkeys(label(row) for row in rows):
-            points = sorted(
-                (mixture_rows(row["dataset"]), row[key])
-                for row in rows
-                if label(row) == title and key in row
-            )
-            if points:
-                ax.plot(*np.array(points).T, "o-", label=title)
+            at: dict[int, list[float]] = {}
+            for row in rows:
+                n = mixture_rows(row["dataset"])
+                if label(row) == title and key in row and n is not None:
+                    at.setdefault(n, []).append(row[key])
+            if at:
+                sizes = sorted(at)
+                ax.plot(sizes, [np.mean(at[n]) for n in sizes], "o-", label=title)
         ax.set(xscale="log", yscale="log", xlabel="rows (50 columns)", ylabel=name)
         ax.grid(alpha=0.3)
         ax.legend()

@@ -58,14 +58,16 @@ class Job:
     method: str
     seed: int
     params: dict[str, Any] = field(default_factory=dict)
+    labels: str | None = None  # the column with the groups, in a file
 
     @property
     def name(self) -> str:
         """A name that no other job has, and that a file may have."""
         tail = ""
-        if self.params:
-            text = json.dumps(self.params, sort_keys=True).encode()
-            tail = "-" + hashlib.sha256(text).hexdigest()[:8]
+        if self.params or self.labels:
+            given = [self.params, self.labels] if self.labels else self.params
+            text = json.dumps(given, sort_keys=True)
+            tail = "-" + hashlib.sha256(text.encode()).hexdigest()[:8]
         return f"{slug(self.dataset)}-{self.method}-{self.seed}{tail}"
 
 
@@ -127,8 +129,12 @@ def jobs(
     datasets: Sequence[str] | None = None,
     methods: Sequence[str] | None = None,
     runs: int | None = None,
+    labels: str | None = None,
 ) -> list[Job]:
-    """Return all runs: seeds outermost, so that a first table is there early."""
+    """Return all runs: seeds outermost, so that what is cut short has every method."""
+    if runs is not None and runs < 1:
+        msg = f"runs is the number of seeds, at least 1; got {runs}"
+        raise ValueError(msg)
     planned = []
     for seed in range(preset.runs if runs is None else runs):
         for dataset in datasets or preset.datasets:
@@ -136,5 +142,5 @@ def jobs(
                 grid = preset.grids.get(method, {})
                 for values in itertools.product(*grid.values()):
                     params = dict(zip(grid, values, strict=True))
-                    planned.append(Job(dataset, method, seed, params))
+                    planned.append(Job(dataset, method, seed, params, labels))
     return planned

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -59,8 +59,8 @@ def run(
     *,
     once_above: float = math.inf,
     quiet: bool = False,
-) -> list[dict[str, Any]]:
-    """Do what is not done yet; return all results of the runs that were planned.
+) -> Iterator[dict[str, Any]]:
+    """Do what is not done yet; yield the results of all runs that were planned.
 
     What took more than `once_above` seconds with the first seed, or failed, is not
     planned for the others.
@@ -71,7 +71,6 @@ def run(
         for row in results(folder)
         if _is_whole(row, set(measures), limits)
     }
-    done = []
     with tqdm(planned, disable=quiet, unit="run") as bar:
         for job in bar:
             bar.set_description(f"{job.dataset}, {METHODS[job.method].title}")
@@ -82,8 +81,7 @@ def run(
                 row = _result(job, folder, measures, limits)
                 known[job.name] = row
                 _append(folder / "results.jsonl", row)
-            done.append(known[job.name])
-    return done
+            yield known[job.name]
 
 
 def _is_whole(row: dict[str, Any], measures: set[str], limits: Limits) -> bool:

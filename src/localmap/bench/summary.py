@@ -12,9 +12,13 @@ from scipy.stats import ttest_ind_from_stats
 from localmap.bench.methods import METHODS
 
 # Measures of which less is better.
-LESS: Final = ("seconds", "peak_mb", "splits", "merges")
-TITLES: Final = {"seconds": "time, s", "peak_mb": "peak memory, MB"}
-DIGITS: Final = {"seconds": 1, "peak_mb": 0, "splits": 1, "merges": 1}
+LESS: Final = ("seconds", "startup", "peak_mb", "splits", "merges")
+TITLES: Final = {
+    "seconds": "time, s",
+    "startup": "time before that, s",
+    "peak_mb": "peak memory, MB",
+}
+DIGITS: Final = {"seconds": 1, "startup": 1, "peak_mb": 0, "splits": 1, "merges": 1}
 
 # Differences from the best with a larger p-value than this are not called differences.
 LEVEL: Final = 0.05
@@ -95,11 +99,8 @@ def label(row: dict[str, Any]) -> str:
 
 def tables(results: Sequence[dict[str, Any]]) -> list[Table]:
     """Return a table for each measure that any run has."""
-    measures = ["seconds", "peak_mb"]
-    for row in results:
-        for name in row.get("measures", {}):
-            if name not in measures:
-                measures.insert(len(measures) - 2, name)
+    made = [name for row in results for name in row.get("measures", {})]
+    measures = dict.fromkeys([*made, "seconds", "startup", "peak_mb"])
     return [_table(results, measure) for measure in measures]
 
 
@@ -128,7 +129,8 @@ def _column(
     for row in results:
         title = label(row)
         values = found.setdefault(title, [])
-        printed = PAPER.get(row["method"], {}) if measure == "silhouette" else {}
+        as_printed = measure == "silhouette" and not row["params"]
+        printed = PAPER.get(row["method"], {}) if as_printed else {}
         paper[title] = printed.get(dataset)
         if row["dataset"] != dataset:
             continue
@@ -137,18 +139,19 @@ def _column(
             values.append(value)
         elif "failed" in row:
             failed.setdefault(title, []).append(row["failed"])
-        elif "unmeasured" in row and measure in row["unmeasured"]:
-            failed.setdefault(title, []).append(row["unmeasured"][measure])
+        else:
+            unmeasured = row["unmeasured"] | {"startup": row.get("not_warm", "")}
+            failed.setdefault(title, []).append(unmeasured.get(measure, ""))
     sign = -1.0 if measure in LESS else 1.0
     means = {t: sign * float(np.mean(v)) for t, v in found.items() if v}
-    best = max(means, key=lambda t: means[t], default=None)
+    best = max(means, key=lambda t: means[t], default="")
     return {
         title: Cell(
             tuple(values),
             "; ".join(dict.fromkeys(failed.get(title, []))),
-            best=title == best,
-            close=best is not None
-            and title != best
+            best=title in means and means[title] == means[best],
+            close=title in means
+            and means[title] != means[best]
             and not differs(values, found[best]),
             paper=paper[title],
         )

@@ -51,7 +51,7 @@ def main(path: str) -> None:
 
 
 def _work(job: dict[str, Any]) -> None:
-    X, y = load(job["dataset"])
+    X, y = load(job["dataset"], job.get("labels"))
     method, seed, params = METHODS[job["method"]], job["seed"], job["params"]
     warmed = _warmed_up(method, X, params)
     loaded_mb = peak_mb()
@@ -114,12 +114,12 @@ def _end_with_parent(parent: int) -> None:
     os._exit(1)
 
 
-def load(name: str) -> tuple[Any, Any]:
+def load(name: str, labels: str | None = None) -> tuple[Any, Any]:
     """Return X and y; ``mixture10000`` is generated."""
     rows = mixture_rows(name)
     if rows is not None:
         return mixture(rows)
-    found = datasets.load(name)
+    found = datasets.load(name, labels=labels)
     return found.X, found.y
 
 

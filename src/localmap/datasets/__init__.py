@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -22,7 +23,7 @@ from localmap.datasets.files import READERS, DatasetError, folders, keep
 from localmap.datasets.recipes import COMPONENTS
 from localmap.datasets.sources import ENTRIES, Entry
 
-__all__ = ["Dataset", "DatasetError", "load", "names"]
+__all__ = ["Dataset", "DatasetError", "is_here", "load", "names"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +43,23 @@ def names() -> tuple[str, ...]:
     return tuple(ENTRIES)
 
 
-def load(name: str | PathLike[str]) -> Dataset:
+def is_here(name: str) -> bool:
+    """Tell whether a named set needs no fetching."""
+    return name == "digits" or _path(name) is not None
+
+
+def load(name: str | PathLike[str], *, labels: str | None = None) -> Dataset:
     """Return a data set.
 
     Parameters
     ----------
     name : str or path-like
         One of `names()`, or the path of an ``.npz`` (arrays X and y), ``.npy``,
-        ``.csv`` (numeric columns, and one called label or y) or ``.h5ad`` file.
+        ``.csv``, ``.tsv``, ``.parquet`` (numeric columns are data) or ``.h5ad`` file.
+    labels : str or None, default=None
+        The column with the groups in a table of your own, or in ``obs`` of an
+        ``.h5ad`` file. None takes the first that is called label, labels, cell_type,
+        celltype, class, target or y.
 
     Returns
     -------
@@ -68,10 +78,11 @@ def load(name: str | PathLike[str]) -> Dataset:
     if entry is None:
         path = Path(text)
         if path.suffix.lower() in READERS and path.exists():
-            X, y = READERS[path.suffix.lower()](path)
+            X, y = READERS[path.suffix.lower()](path, labels)
+            _check_labels(text, X, y)
             return Dataset(path.stem, X, y, f"{text}", "a file of your own", "yours")
         msg = (
-            f"{text!r} is neither a data set nor a file ending in "
+            f"{text!r} is neither a data set nor a file that is there and ends in "
             f"{', '.join(READERS)}. Data sets: {', '.join(ENTRIES)}."
         )
         raise DatasetError(msg)
@@ -79,18 +90,32 @@ def load(name: str | PathLike[str]) -> Dataset:
     return Dataset(text, X, y, entry.description, entry.source, entry.licence)
 
 
-def _found(name: str) -> tuple[Any, Any] | None:
+def _path(name: str) -> Path | None:
     for folder in folders():
         for suffix in (".npz", ".h5ad"):
             path = folder / f"{name}{suffix}"
             if path.exists():
-                X, y = READERS[suffix](path)
-                return (X[:, :COMPONENTS], y) if name == "kang" else (X, y)
+                return path
     return None
 
 
+def _found(name: str) -> tuple[Any, Any] | None:
+    path = _path(name)
+    if path is None:
+        return None
+    X, y = READERS[path.suffix](path, None)
+    _check_labels(str(path), X, y)
+    return (X[:, :COMPONENTS], y) if name == "kang" else (X, y)
+
+
+def _check_labels(path: str, X: Any, y: Any) -> None:
+    if y is not None and y.shape != (X.shape[0],):
+        msg = f"{path} must hold a label for each of {X.shape[0]} rows; got {y.shape}."
+        raise DatasetError(msg)
+
+
 def _fetched(name: str, entry: Entry) -> tuple[Any, Any]:
-    problem = "it has no public address that a program may fetch it from"
+    problem = "localmap does not know how to fetch it"
     if entry.fetch is not None:
         try:
             X, y = entry.fetch(entry)
@@ -101,7 +126,11 @@ def _fetched(name: str, entry: Entry) -> tuple[Any, Any]:
         else:
             _check(name, entry, X)
             if isinstance(X, np.ndarray) and name != "digits":
-                keep(name, X, y)
+                try:
+                    keep(name, X, y)
+                except OSError as error:
+                    text = f"{name} was fetched but could not be kept: {error}"
+                    warnings.warn(text, UserWarning, stacklevel=3)
             return X, y
     places = " or ".join(str(folder / f"{name}.npz") for folder in folders())
     msg = (

@@ -10,11 +10,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from localmap.datasets.recipes import COMPONENTS, cells_to_components
+from localmap.datasets.recipes import COMPONENTS, are_counts, cells_to_components
 from localmap.whole import whole_file
 
 # Columns of a table that hold the groups, the first that is there.
-LABELS: Final = ("label", "labels", "cell_type", "celltype", "y", "celltype.l2")
+LABELS: Final = (
+    "label", "labels", "cell_type", "celltype", "class", "target", "y", "celltype.l2",
+)  # fmt: skip
 
 
 class DatasetError(OSError):
@@ -46,10 +48,20 @@ def keep(name: str, X: NDArray[Any], y: Any) -> None:
         np.savez_compressed(aside, X=X, **({} if y is None else {"y": y}))
 
 
-def read_npz(path: Path) -> tuple[Any, Any]:
+def read_npz(path: Path, labels: str | None = None) -> tuple[Any, Any]:
     """Read arrays X and y, or the parts of a sparse matrix and y."""
     with np.load(path, allow_pickle=False) as archive:
-        y = archive["y"] if "y" in archive.files else None
+        column = labels or "y"
+        if labels is not None and labels not in archive.files:
+            msg = (
+                f"{path} holds no array {labels}; it holds {', '.join(archive.files)}."
+            )
+            raise DatasetError(msg)
+        y = archive[column] if column in archive.files else None
+        if "format" in archive.files:  # as SciPy writes it
+            from scipy.sparse import load_npz
+
+            return load_npz(path).tocsr(), y
         if {"data", "indices", "indptr", "shape"} <= set(archive.files):
             from scipy.sparse import csr_array
 
@@ -61,35 +73,59 @@ def read_npz(path: Path) -> tuple[Any, Any]:
         return archive["X"], y
 
 
-def _read_npy(path: Path) -> tuple[Any, Any]:
+def _read_npy(path: Path, labels: str | None) -> tuple[Any, Any]:
+    if labels is not None:
+        msg = f"{path} has no column {labels!r}: an array has no names. Use NPZ or CSV."
+        raise DatasetError(msg)
     return np.load(path, allow_pickle=False), None
 
 
-def _read_csv(path: Path) -> tuple[Any, Any]:
-    import pandas as pd
+def _read_table(path: Path, labels: str | None) -> tuple[Any, Any]:
+    from localmap import tables
 
-    table = pd.read_csv(path)
-    column = next((c for c in table.columns if str(c).lower() in LABELS), None)
-    y = None if column is None else table.pop(column).to_numpy()
-    return table.select_dtypes("number").to_numpy(), y
+    if labels is None:
+        names = {name.lower(): name for name in reversed(tables.column_names(path))}
+        labels = next((names[name] for name in LABELS if name in names), None)
+    table = tables.read(path, labels)
+    return table.X, table.groups
 
 
-def _read_h5ad(path: Path) -> tuple[Any, Any]:
+def _read_h5ad(path: Path, labels: str | None) -> tuple[Any, Any]:
     """Principal components of cells: those in the file, or made from its counts."""
     import anndata
 
     cells = anndata.read_h5ad(path)
-    column = next((c for c in LABELS if c in cells.obs), None)
-    y = None if column is None else cells.obs[column].astype(str).to_numpy()
+    if labels is not None and labels not in cells.obs:
+        msg = f"{path} has no column {labels!r} in obs; it has {', '.join(cells.obs)}."
+        raise DatasetError(msg)
+    column = labels or next((c for c in LABELS if c in cells.obs), None)
+    y = None
+    if column is not None:
+        given = cells.obs[column]
+        y = given.astype(str).astype(object).where(given.notna(), None).to_numpy()
     if "X_pca" in cells.obsm:
         return np.asarray(cells.obsm["X_pca"], dtype=np.float32)[:, :COMPONENTS], y
-    counts = cells.layers.get("counts", cells.X)
-    return cells_to_components(counts), y
+    return cells_to_components(_counts(path, cells)), y
 
 
-READERS: Final[dict[str, Callable[[Path], tuple[Any, Any]]]] = {
+def _counts(path: Path, cells: Any) -> Any:
+    """Return what the cells were counted as, wherever the file has it."""
+    places = [cells.layers.get("counts"), cells.raw and cells.raw.X, cells.X]
+    for counts in places:
+        if counts is not None and are_counts(counts):
+            return counts
+    msg = (
+        f"{path} has neither X_pca in obsm nor counts (whole numbers from 0) in "
+        "layers['counts'], raw or X: normalised values must not be normalised again."
+    )
+    raise DatasetError(msg)
+
+
+READERS: Final[dict[str, Callable[[Path, str | None], tuple[Any, Any]]]] = {
     ".npz": read_npz,
     ".npy": _read_npy,
-    ".csv": _read_csv,
+    ".csv": _read_table,
+    ".tsv": _read_table,
+    ".parquet": _read_table,
     ".h5ad": _read_h5ad,
 }

@@ -30,6 +30,14 @@ def text_to_tfidf(texts: Any) -> Any:
     return TfidfVectorizer().fit_transform(texts)
 
 
+def are_counts(values: Any) -> bool:
+    """Tell counts from values that were normalised: whole numbers from 0."""
+    from scipy.sparse import issparse
+
+    some = (values.data if issparse(values) else np.asarray(values)).ravel()[:100_000]
+    return bool((some >= 0).all() and (some == np.round(some)).all())
+
+
 def cells_to_components(counts: Any) -> NDArray[np.float32]:
     """Principal components of counts of genes in cells, by the usual recipe.
 

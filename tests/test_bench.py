@@ -246,6 +246,11 @@ def test_rivals_are_called_as_their_packages_want(small):
         Y = METHODS[method].embed(X, 0, {})
         assert np.shape(Y) == (90, 2)
     assert "startup" in worker._warmed_up(METHODS["pca"], X, {})
+    seen = []
+    large = Method("", "", lambda X, *_: seen.append(len(X)), compiles_above=2000)
+    for n in (300, 2000, 9000):
+        worker._warmed_up(large, np.zeros((n, 2)), {})
+    assert seen == [300, 500, 2500]
     failing = worker._warmed_up(METHODS["pca"], X, {"whiten": 5})
     assert "whiten" in failing["not_warm"]
 

@@ -27,6 +27,7 @@ class Method:
     title: str
     package: str
     embed: Map
+    compiles_above: int = 0  # rows from which on it uses what it must compile first
 
     @property
     def version(self) -> str | None:
@@ -164,10 +165,10 @@ def _largevis(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
 METHODS: Final[dict[str, Method]] = {
     "pca": Method("PCA", "scikit-learn", _pca),
     "tsne": Method("t-SNE", "openTSNE", _opentsne),
-    "umap": Method("UMAP", "umap-learn", _umap),
+    "umap": Method("UMAP", "umap-learn", _umap, compiles_above=4096),
     "trimap": Method("TriMap", "trimap", _trimap),
     "phate": Method("PHATE", "phate", _phate),
-    "hnne": Method("h-NNE", "hnne", _hnne),
+    "hnne": Method("h-NNE", "hnne", _hnne, compiles_above=20_000),
     "negtsne": Method("Neg-t-SNE", "contrastive-ne", _contrastive(loss_mode="neg")),
     "infonc": Method("InfoNC-t-SNE", "contrastive-ne", _contrastive()),
     "ncvis": Method(

@@ -64,7 +64,8 @@ def _about(results: Sequence[dict[str, Any]]) -> list[str]:
     )
     timing = (
         "Time is that of the map alone, all threads. The time before that is import, "
-        f"compilation and a map of {WARM_ROWS} rows, in a new process. Memory is the "
+        f"compilation and a map of {WARM_ROWS} rows (or as many more as it takes to "
+        "compile what large data needs), in a new process. Memory is the "
         "largest resident size of that process, data and imports included."
     )
     measures = (

@@ -27,7 +27,7 @@ from localmap.metrics.points import codes_of, missing
 from localmap.whole import whole_file
 
 # Rows on which a method is tried before the clock runs: what it imports and compiles
-# costs the same for any number of rows.
+# costs the same for any number of rows, unless it searches another way in large data.
 WARM_ROWS: Final = 500
 
 # Measures that are made unless others are asked for.
@@ -84,7 +84,10 @@ def _work(job: dict[str, Any]) -> None:
 def _warmed_up(method: Method, X: Any, params: dict[str, Any]) -> dict[str, Any]:
     """Make a small map first; tell the seconds of that, import and compilation."""
     start = time.perf_counter()
-    rows = np.linspace(0, X.shape[0] - 1, min(WARM_ROWS, X.shape[0])).astype(np.intp)
+    n, few = X.shape[0], WARM_ROWS
+    if 0 < method.compiles_above < n:
+        few = method.compiles_above + WARM_ROWS
+    rows = np.linspace(0, n - 1, min(few, n)).astype(np.intp)
     try:
         method.embed(X[rows], 0, params)
     except Exception as error:  # noqa: BLE001 - too few rows for it, maybe

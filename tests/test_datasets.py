@@ -150,7 +150,8 @@ def counts(seed=0):
     return sp.csr_array(rng.poisson(rate[kind] * depth).astype(np.float64)), kind
 
 
-def test_cells_become_components_that_do_not_depend_on_depth():
+def test_cells_become_components_that_do_not_depend_on_depth(monkeypatch):
+    monkeypatch.setattr(recipes, "CELLS_AT_ONCE", 50)
     S, kind = counts()
     X = recipes.cells_to_components(S)
     assert X.shape == (120, 50)

@@ -32,7 +32,7 @@ def go(*args, **options):
     return list(run.run(*args, **options))
 
 
-def jobs(dataset, methods=("pca", "ours"), runs=2):
+def jobs(dataset, methods=("ours_pacmap", "ours"), runs=2):
     return plan.jobs(plan.PRESETS["quick"], [dataset], methods, runs)
 
 
@@ -66,7 +66,7 @@ def test_runs_are_kept_and_not_done_twice(small, tmp_path, monkeypatch):
 def test_a_killed_benchmark_goes_on_and_gives_the_same_tables(small, tmp_path):
     command = [
         sys.executable, "-m", "localmap", "bench", "--datasets", small, "--methods",
-        "pca", "ours", "--runs", "2", "--metrics", *FEW, "--quiet",
+        "ours_pacmap", "ours", "--runs", "2", "--metrics", *FEW, "--quiet",
     ]  # fmt: skip
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     subprocess.run([*command, "--out", whole], check=True, capture_output=True)
@@ -98,16 +98,20 @@ def test_absent_failing_and_slow_methods_are_told_and_stop_nothing(
     )
     assert found[0]["failed"] == "no-such-package is not installed"
     assert "failed" not in found[1]
-    planned = [plan.Job("nothing", "pca", 0), plan.Job(small, "pca", 5)]
+    planned = [plan.Job("nothing", "ours_pacmap", 0), plan.Job(small, "ours_pacmap", 5)]
     found = go(planned, tmp_path, FEW, run.Limits(), quiet=True)
     assert "neither a data set nor a file" in found[0]["failed"]
     assert "failed" not in found[1]
     limited = go(
-        [plan.Job(small, "pca", 6)], tmp_path, FEW, run.Limits(seconds=0.3), quiet=True
+        [plan.Job(small, "ours_pacmap", 6)],
+        tmp_path,
+        FEW,
+        run.Limits(seconds=0.3),
+        quiet=True,
     )
     assert limited[0]["failed"] == "took more than 0.3 s"
     limited = go(
-        [plan.Job(small, "pca", 7)],
+        [plan.Job(small, "ours_pacmap", 7)],
         tmp_path, FEW, run.Limits(gigabytes=0.001), quiet=True,
     )  # fmt: skip
     assert limited[0]["failed"] == "took more than 0.001 GB"
@@ -152,12 +156,14 @@ def test_what_differs_from_the_paper_is_listed():
 
 
 def test_slow_and_failing_methods_get_one_seed(small, tmp_path):
-    planned = jobs(small, ("pca", "ours"), 2)
+    planned = jobs(small, ("ours_pacmap", "ours"), 2)
     once = go(planned, tmp_path, FEW, run.Limits(), once_above=0.0, quiet=True)
     assert [found["seed"] for found in once] == [0, 0]
     both = go(planned, tmp_path, FEW, run.Limits(), once_above=999.0, quiet=True)
     assert [found["seed"] for found in both] == [0, 0, 1, 1]
-    failing = [plan.Job("nothing", "pca", seed) for seed in range(2)]
+    fixed = go(jobs(small, ("pca",), 2), tmp_path, FEW, run.Limits(), quiet=True)
+    assert [found["seed"] for found in fixed] == [0]  # it is not random
+    failing = [plan.Job("nothing", "ours_pacmap", seed) for seed in range(2)]
     found = go(failing, tmp_path, FEW, run.Limits(), once_above=999.0, quiet=True)
     assert len(found) == 1
 

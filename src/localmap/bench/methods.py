@@ -28,6 +28,7 @@ class Method:
     package: str
     embed: Map
     compiles_above: int = 0  # rows from which on it uses what it must compile first
+    random: bool = True  # another seed may make another map
 
     @property
     def version(self) -> str | None:
@@ -163,7 +164,7 @@ def _largevis(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
 
 
 METHODS: Final[dict[str, Method]] = {
-    "pca": Method("PCA", "scikit-learn", _pca),
+    "pca": Method("PCA", "scikit-learn", _pca, random=False),
     "tsne": Method("t-SNE", "openTSNE", _opentsne),
     "umap": Method("UMAP", "umap-learn", _umap, compiles_above=4096),
     "trimap": Method("TriMap", "trimap", _trimap),

@@ -72,9 +72,9 @@ def _about(results: Sequence[dict[str, Any]]) -> list[str]:
         "The data that maps are compared with is X itself. Of more than 2,000 rows "
         "preservation (share of the 10 nearest rows among the 30 nearest in the map), "
         "trustworthiness and continuity are means over 2,000 (standard error at most "
-        "0.011); triplets are 20,000 (0.0035); above 10,000 points the SVM's kernel is "
-        "approximated, above 20,000 visible groups are looked for among 20,000, above "
-        "100,000 the silhouette is that of 20,000 (0.007)."
+        "0.011); triplets are 20,000 (0.0035). Above 20,000 points the SVM's kernel is "
+        "approximated and visible groups are looked for among 20,000; above 100,000 "
+        "the silhouette is that of 20,000 (0.007)."
     )
     caveats = (
         "NCVis stands for contrastive-ne's NCE mode with a neural network, as in the "

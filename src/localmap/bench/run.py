@@ -62,8 +62,8 @@ def run(
 ) -> Iterator[dict[str, Any]]:
     """Do what is not done yet; yield the results of all runs that were planned.
 
-    What took more than `once_above` seconds with the first seed, or failed, is not
-    planned for the others.
+    What is not random, took more than `once_above` seconds with the first seed, or
+    failed with it while there is such a bound, is not done with the others.
     """
     (folder / "maps").mkdir(parents=True, exist_ok=True)
     known = {
@@ -75,7 +75,8 @@ def run(
         for job in bar:
             bar.set_description(f"{job.dataset}, {METHODS[job.method].title}")
             first = known.get(replace(job, seed=0).name, {"seconds": 0.0})
-            if job.seed and first.get("seconds", math.inf) > once_above:
+            slow = first.get("seconds", math.inf) > once_above
+            if job.seed and (slow or not METHODS[job.method].random):
                 continue
             if job.name not in known:
                 row = _result(job, folder, measures, limits)

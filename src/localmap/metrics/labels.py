@@ -11,7 +11,10 @@ from localmap import kernels
 from localmap.metrics.points import labelled, nearest
 
 # Up to this many points the support vector machine is exact.
-SVM_EXACT: Final = 10_000
+SVM_EXACT: Final = 20_000
+
+# Points that stand for the kernel above that; in a map they are dense enough.
+SVM_LANDMARKS: Final = 100
 
 # Of more points than these a sample is classified.
 SVM_MOST: Final = 100_000
@@ -88,11 +91,12 @@ def svm_accuracy(
 ) -> float:
     """Accuracy of a support vector machine (RBF) that reads labels off the map.
 
-    Cross-validated; above 10,000 points the kernel is approximated by 300 of them
+    Cross-validated; above 20,000 points the kernel is approximated by 100 of them
     (Nystroem), and of more than 100,000 points as many are taken (standard error at
     most 0.5 / sqrt(100,000) = 0.0016). Labels with fewer than `folds` points are left
     out.
     """
+    from joblib import parallel_config
     from sklearn.kernel_approximation import Nystroem
     from sklearn.model_selection import StratifiedKFold, cross_val_score
     from sklearn.pipeline import make_pipeline
@@ -112,8 +116,13 @@ def svm_accuracy(
     machine: tuple[Any, ...] = (SVC(),)
     if len(points) > SVM_EXACT:
         gamma = 1.0 / points.shape[1]  # that of SVC, as all columns have variance 1
-        kernel = Nystroem(gamma=gamma, n_components=300, random_state=random_state)
-        machine = (kernel, LinearSVC(dual=False))
+        kernel = Nystroem(
+            gamma=gamma, n_components=SVM_LANDMARKS, random_state=random_state
+        )
+        machine = (kernel, LinearSVC(dual=False, tol=1e-2))
     split = StratifiedKFold(folds, shuffle=True, random_state=random_state)
     model = make_pipeline(StandardScaler(), *machine)
-    return float(cross_val_score(model, points, codes, cv=split).mean())
+    threads = kernels.thread_count(-1)
+    with parallel_config(backend="threading"):
+        found = cross_val_score(model, points, codes, cv=split, n_jobs=threads)
+    return float(found.mean())

@@ -14,6 +14,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from localmap import metrics, tables
+from localmap.bench import command
 from localmap.estimator import LocalMAP, load
 from localmap.inputs import listed
 from localmap.space import METRICS
@@ -158,64 +159,6 @@ def _data(path: Path, labels: str | None, ids: Sequence[str]) -> Any:
     return tables.read(path, labels if labels in names else None, ids).X
 
 
-def bench(arguments: argparse.Namespace) -> None:
-    """Compare methods on data sets, each run in a process of its own."""
-    from localmap.bench import plan, report, run, worker
-    from localmap.metrics import MEASURES
-
-    preset = plan.PRESETS[arguments.preset]
-    planned = plan.jobs(
-        preset,
-        arguments.datasets,
-        arguments.methods,
-        arguments.runs,
-        arguments.labels,
-    )
-    out: Path = arguments.out
-    out.mkdir(parents=True, exist_ok=True)
-    wanted = arguments.metrics or preset.measures or worker.USUAL
-    unknown = [name for name in wanted if name not in MEASURES]
-    if unknown:
-        msg = f"no such measure: {unknown[0]!r}; there are {', '.join(MEASURES)}"
-        raise ValueError(msg)
-    for name in dict.fromkeys(job.dataset for job in planned):
-        _fetch(name)
-    found: list[dict[str, Any]] = []
-    coming = run.run(
-        planned,
-        out,
-        wanted,
-        run.Limits(arguments.time_limit, arguments.memory_limit),
-        once_above=arguments.once_above,
-        quiet=arguments.quiet,
-    )
-    try:
-        found.extend(coming)
-    finally:  # also of a benchmark that is interrupted
-        if found:
-            report.write(out, found, f"Maps compared: {arguments.preset}")
-    failed = sum("failed" in row for row in found)
-    page = out / "report.html"
-    print(f"{len(found)} runs, {failed} of them failed; wrote {page} and others.")
-
-
-def _fetch(name: str) -> None:
-    """See to it that a set is here before the clocks run; refuse what is none."""
-    from localmap import datasets
-    from localmap.bench.plan import mixture_rows
-
-    if mixture_rows(name) is not None or Path(name).exists():
-        return
-    if name not in datasets.names():
-        datasets.load(name)  # says what there is
-    if not datasets.is_here(name):
-        _say(f"Fetching {name}.")
-        try:
-            datasets.load(name)
-        except datasets.DatasetError as error:
-            _say(f"localmap: {error}")  # its runs will fail, the others not
-
-
 def _score(Y: Any, labels: Any) -> float | None:
     """Silhouette, where labels are groups of more than one point."""
     if labels is None:
@@ -318,42 +261,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_columns(judge)
     judge.set_defaults(run=score)
-    _add_bench(commands)
+    command.add(commands)
     return parser
-
-
-def _add_bench(commands: Any) -> None:
-    from localmap.bench.methods import METHODS
-    from localmap.bench.plan import PRESETS
-
-    about = "; ".join(f"{name}: {preset.help}" for name, preset in PRESETS.items())
-    compare = commands.add_parser(
-        "bench",
-        help="compare methods on data sets",
-        description=f"Presets. {about}. A run that was killed goes on where it was.",
-    )
-    compare.add_argument("preset", nargs="?", default="quick", choices=PRESETS)
-    compare.add_argument(
-        "--datasets", nargs="+", metavar="SET", help="names, or files of your own"
-    )
-    compare.add_argument(
-        "--labels", metavar="COLUMN", help="the groups, in files of your own"
-    )
-    compare.add_argument("--methods", nargs="+", metavar="METHOD", choices=METHODS)
-    compare.add_argument("--runs", type=int, metavar="N", help="seeds of each")
-    compare.add_argument(
-        "--once-above",
-        type=float,
-        default=float("inf"),
-        metavar="SECONDS",
-        help="what takes longer with the first seed gets no other",
-    )
-    compare.add_argument("--metrics", nargs="+", metavar="NAME", help="measures")
-    compare.add_argument("--out", type=Path, default=Path("bench"), metavar="FOLDER")
-    compare.add_argument("--time-limit", type=float, default=3600.0, metavar="SECONDS")
-    compare.add_argument("--memory-limit", type=float, default=16.0, metavar="GB")
-    compare.add_argument("--quiet", action="store_true", help="show no progress")
-    compare.set_defaults(run=bench)
 
 
 def _add_columns(parser: argparse.ArgumentParser) -> None:

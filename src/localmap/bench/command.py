@@ -1,0 +1,99 @@
+"""The command ``localmap bench``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from localmap import datasets
+from localmap.bench import plan
+from localmap.bench.methods import METHODS
+from localmap.metrics import MEASURES
+
+
+def add(commands: Any) -> None:
+    """Add the command and its options."""
+    about = "; ".join(f"{name}: {preset.help}" for name, preset in plan.PRESETS.items())
+    compare = commands.add_parser(
+        "bench",
+        help="compare methods on data sets",
+        description=f"Presets. {about}. A run that was killed goes on where it was.",
+    )
+    compare.add_argument("preset", nargs="?", default="quick", choices=plan.PRESETS)
+    compare.add_argument(
+        "--datasets", nargs="+", metavar="SET", help="names, or files of your own"
+    )
+    compare.add_argument(
+        "--labels", metavar="COLUMN", help="the groups, in files of your own"
+    )
+    compare.add_argument("--methods", nargs="+", metavar="METHOD", choices=METHODS)
+    compare.add_argument("--runs", type=int, metavar="N", help="seeds of each")
+    compare.add_argument(
+        "--once-above",
+        type=float,
+        default=float("inf"),
+        metavar="SECONDS",
+        help="what takes longer with the first seed gets no other",
+    )
+    compare.add_argument("--metrics", nargs="+", metavar="NAME", help="measures")
+    compare.add_argument("--out", type=Path, default=Path("bench"), metavar="FOLDER")
+    compare.add_argument("--time-limit", type=float, default=3600.0, metavar="SECONDS")
+    compare.add_argument("--memory-limit", type=float, default=16.0, metavar="GB")
+    compare.add_argument("--quiet", action="store_true", help="show no progress")
+    compare.set_defaults(run=bench)
+
+
+def bench(arguments: argparse.Namespace) -> None:
+    """Compare methods on data sets, each run in a process of its own."""
+    from localmap.bench import report, run, worker
+
+    preset = plan.PRESETS[arguments.preset]
+    planned = plan.jobs(
+        preset,
+        arguments.datasets,
+        arguments.methods,
+        arguments.runs,
+        arguments.labels,
+    )
+    out: Path = arguments.out
+    out.mkdir(parents=True, exist_ok=True)
+    wanted = arguments.metrics or preset.measures or worker.USUAL
+    unknown = [name for name in wanted if name not in MEASURES]
+    if unknown:
+        msg = f"no such measure: {unknown[0]!r}; there are {', '.join(MEASURES)}"
+        raise ValueError(msg)
+    for name in dict.fromkeys(job.dataset for job in planned):
+        _fetch(name)
+    found: list[dict[str, Any]] = []
+    coming = run.run(
+        planned,
+        out,
+        wanted,
+        run.Limits(arguments.time_limit, arguments.memory_limit),
+        once_above=arguments.once_above,
+        quiet=arguments.quiet,
+    )
+    try:
+        found.extend(coming)
+    finally:  # also of a benchmark that is interrupted
+        if found:
+            report.write(out, found, f"Maps compared: {arguments.preset}")
+    failed = sum("failed" in row for row in found)
+    page = out / "report.html"
+    print(f"{len(found)} runs, {failed} of them failed; wrote {page} and others.")
+
+
+def _fetch(name: str) -> None:
+    """See to it that a set is here before the clocks run; refuse what is none."""
+    if plan.mixture_rows(name) is not None or Path(name).exists():
+        return
+    if name not in datasets.names():
+        datasets.load(name)  # says what there is
+    if not datasets.is_here(name):
+        print(f"Fetching {name}.", file=sys.stderr)
+        try:
+            datasets.load(name)
+        except datasets.DatasetError as error:
+            print(f"localmap: {error}", file=sys.stderr)  # its runs will tell

@@ -161,6 +161,10 @@ def test_slow_and_failing_methods_get_one_seed(small, tmp_path):
     assert [found["seed"] for found in once] == [0, 0]
     both = go(planned, tmp_path, FEW, run.Limits(), once_above=999.0, quiet=True)
     assert [found["seed"] for found in both] == [0, 0, 1, 1]
+    told = go(planned[:3], tmp_path, FEW, run.Limits(), known_only=True, quiet=True)
+    assert told == both[:3]
+    none = go(planned, tmp_path / "new", FEW, run.Limits(), known_only=True, quiet=True)
+    assert none == []
     fixed = go(jobs(small, ("pca",), 2), tmp_path, FEW, run.Limits(), quiet=True)
     assert [found["seed"] for found in fixed] == [0]  # it is not random
     failing = [plan.Job("nothing", "ours_pacmap", seed) for seed in range(2)]

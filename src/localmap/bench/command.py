@@ -41,6 +41,9 @@ def add(commands: Any) -> None:
     compare.add_argument("--out", type=Path, default=Path("bench"), metavar="FOLDER")
     compare.add_argument("--time-limit", type=float, default=3600.0, metavar="SECONDS")
     compare.add_argument("--memory-limit", type=float, default=16.0, metavar="GB")
+    compare.add_argument(
+        "--report-only", action="store_true", help="run nothing; tell what is there"
+    )
     compare.add_argument("--quiet", action="store_true", help="show no progress")
     compare.set_defaults(run=bench)
 
@@ -64,8 +67,9 @@ def bench(arguments: argparse.Namespace) -> None:
     if unknown:
         msg = f"no such measure: {unknown[0]!r}; there are {', '.join(MEASURES)}"
         raise ValueError(msg)
-    for name in dict.fromkeys(job.dataset for job in planned):
-        _fetch(name)
+    if not arguments.report_only:
+        for name in dict.fromkeys(job.dataset for job in planned):
+            _fetch(name)
     found: list[dict[str, Any]] = []
     coming = run.run(
         planned,
@@ -73,6 +77,7 @@ def bench(arguments: argparse.Namespace) -> None:
         wanted,
         run.Limits(arguments.time_limit, arguments.memory_limit),
         once_above=arguments.once_above,
+        known_only=arguments.report_only,
         quiet=arguments.quiet,
     )
     try:

@@ -58,18 +58,20 @@ def run(
     limits: Limits,
     *,
     once_above: float = math.inf,
+    known_only: bool = False,
     quiet: bool = False,
 ) -> Iterator[dict[str, Any]]:
     """Do what is not done yet; yield the results of all runs that were planned.
 
     What is not random, took more than `once_above` seconds with the first seed, or
-    failed with it while there is such a bound, is not done with the others.
+    failed with it while there is such a bound, is not done with the others. With
+    `known_only` nothing is done, and what is there is yielded.
     """
     (folder / "maps").mkdir(parents=True, exist_ok=True)
     known = {
         row["name"]: row
         for row in results(folder)
-        if _is_whole(row, set(measures), limits)
+        if known_only or _is_whole(row, set(measures), limits)
     }
     with tqdm(planned, disable=quiet, unit="run") as bar:
         for job in bar:
@@ -79,6 +81,8 @@ def run(
             if job.seed and (slow or not METHODS[job.method].random):
                 continue
             if job.name not in known:
+                if known_only:
+                    continue
                 row = _result(job, folder, measures, limits)
                 known[job.name] = row
                 _append(folder / "results.jsonl", row)

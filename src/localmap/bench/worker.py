@@ -23,7 +23,6 @@ from localmap import datasets
 from localmap.bench.methods import METHODS, Method
 from localmap.bench.plan import mixture_rows
 from localmap.metrics.judge import MEASURES, Judge, judged
-from localmap.metrics.points import codes_of, missing
 from localmap.whole import whole_file
 
 # Rows on which a method is tried before the clock runs: what it imports and compiles
@@ -69,11 +68,12 @@ def _work(job: dict[str, Any]) -> None:
         gone = int((~np.isfinite(Y)).sum())
         msg = f"{gone} coordinates of the map are not finite"
         raise ValueError(msg)
+    judge = Judge(Y, y, X)
     with whole_file(Path(job["map"])) as path:
-        np.savez_compressed(path, Y=Y, codes=_codes(y))
+        np.savez_compressed(path, Y=Y, codes=_codes(judge))
     result |= {"measures": {}, "unmeasured": {}}
     _write(job, result)
-    for name, value, why_not in judged(Judge(Y, y, X), job["measures"]):
+    for name, value, why_not in judged(judge, job["measures"]):
         if value is None:
             result["unmeasured"][name] = why_not
         else:
@@ -95,13 +95,12 @@ def _warmed_up(method: Method, X: Any, params: dict[str, Any]) -> dict[str, Any]
     return {"startup": time.perf_counter() - start}
 
 
-def _codes(y: NDArray[Any] | None) -> NDArray[np.int64]:
+def _codes(judge: Judge) -> NDArray[np.int64]:
     """Return labels as numbers for the picture: -1 is none; empty without labels."""
-    if y is None:
+    if not judge.known.any():
         return np.zeros(0, dtype=np.int64)
-    codes = np.full(len(y), -1)
-    known = ~missing(y)
-    codes[known] = codes_of(y[known])
+    codes = np.full(len(judge.Y), -1)
+    codes[judge.known] = judge.codes
     return codes
 
 

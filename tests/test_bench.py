@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from localmap.bench import pictures, plan, report, run, summary, worker
+from localmap.bench import paper, pictures, plan, report, run, summary, worker
 from localmap.bench.methods import COMPARED, METHODS, Method
 from localmap.cli import main
 from localmap.metrics.judge import MEASURES, Judge, judged
@@ -37,9 +37,9 @@ def jobs(dataset, methods=("ours_pacmap", "ours"), runs=2):
 
 
 def test_presets_plan_what_they_say():
-    paper = plan.jobs(plan.PRESETS["paper"])
-    assert len(paper) == 9 * len(COMPARED) * 10
-    assert len({job.name for job in paper}) == len(paper)
+    planned = plan.jobs(plan.PRESETS["paper"])
+    assert len(planned) == 9 * len(COMPARED) * 10
+    assert len({job.name for job in planned}) == len(planned)
     tuned = plan.jobs(plan.PRESETS["tuned"], ["usps"])
     assert sum(job.method == "umap" for job in tuned) == 15
     assert len({job.name for job in tuned}) == len(tuned)
@@ -137,7 +137,7 @@ def test_best_is_bold_and_what_is_not_different_is_underlined():
     text = report._markdown_table(summary._table(rows, "silhouette"))
     assert "| LocalMAP (ours) | **0.610 ± 0.010** (paper 0.60) |" in text
     assert "| PaCMAP | <u>0.603 ± 0.015</u> (paper 0.56) |" in text
-    assert "| PCA | 0.100 ± 0.000 |" in text
+    assert "| PCA | 0.100 ± 0.000 (paper 0.10) |" in text
     less = summary._table(
         [row("ours", 0, 0, seconds=1.0), row("pca", 0, 0, seconds=3.0)], "seconds"
     )
@@ -147,12 +147,28 @@ def test_best_is_bold_and_what_is_not_different_is_underlined():
 
 def test_what_differs_from_the_paper_is_listed():
     rows = [row("localmap", 0, 0.64), row("pacmap", 0, 0.57), row("umap", 0, 0.2)]
-    notes = report._notes([summary._table(rows, "silhouette")])
-    assert notes == {
-        "More than 0.03 from the paper": [
-            "silhouette of LocalMAP (published) on usps: 0.640 here, 0.60 in the paper"
-        ]
-    }
+    notes = report._notes(summary.tables(rows)[:2])
+    assert notes["Silhouettes more than 0.03 from the paper's"] == [
+        "silhouette of LocalMAP (published) on usps: 0.640 here, 0.60 in the paper",
+        "silhouette of UMAP on usps: 0.200 here, 0.53 in the paper",
+    ]
+
+
+def test_the_papers_times_stand_beside_ours_and_are_not_called_different():
+    rows = [row("localmap", 0, 0.60, dataset="mnist")]
+    table = summary._table(rows, "seconds")
+    text = report._markdown_table(table)
+    assert "| LocalMAP (published) | **2.0** (paper 107.3) |" in text
+    assert report._notes([table]) == {}
+
+
+def test_the_papers_tables_are_whole():
+    for printed in paper.TABLES.values():
+        assert {*printed} == {*COMPARED} - {"ours"}
+        assert {len(values) for values in printed.values()} == {len(paper.SETS)}
+    assert paper.printed("silhouette", "ours", "coil20") == 0.56
+    assert paper.printed("silhouette", "ours", "digits") is None
+    assert paper.printed("10-NN accuracy", "ours", "mnist") is None
 
 
 def test_slow_and_failing_methods_get_one_seed(small, tmp_path):

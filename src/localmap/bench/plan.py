@@ -11,12 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from localmap.bench import paper
 from localmap.bench.methods import COMPARED
-
-PAPER_SETS: Final = (
-    "mnist", "fmnist", "usps", "coil20", "20ng", "kang", "seurat", "human_cortex",
-    "cbmc",
-)  # fmt: skip
 
 # Grids for the methods that the paper tunes. It names the parameters; the values here
 # are the usual ranges, as its own lists are not published with its code.
@@ -87,19 +83,19 @@ PRESETS: Final[dict[str, Preset]] = {
     "quick": Preset("minutes: every method once on digits", ("digits",), COMPARED, 1),
     "paper": Preset(
         "silhouette, SVM accuracy and time of all methods, ten seeds",
-        PAPER_SETS,
+        paper.SETS,
         COMPARED,
         10,
     ),
     "ablation": Preset(
         "LocalMAP's two changes, alone and together",
-        PAPER_SETS[:6],
+        paper.SETS[:6],
         ("ours_pacmap", "weights", "pairs", "ours_paper", "ours"),
         10,
     ),
     "init": Preset(
         "random starts",
-        PAPER_SETS[:6],
+        paper.SETS[:6],
         ("pacmap", "localmap", "umap", "ours_paper", "ours"),
         10,
         {
@@ -109,7 +105,7 @@ PRESETS: Final[dict[str, Preset]] = {
     ),
     "tuned": Preset(
         "the rivals with other parameters",
-        PAPER_SETS[:6],
+        paper.SETS[:6],
         (*TUNED, "ours"),
         1,
         TUNED,

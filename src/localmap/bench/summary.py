@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import ttest_ind_from_stats
 
 from localmap.bench.methods import METHODS
+from localmap.bench.paper import printed
 
 # Measures of which less is better.
 LESS: Final = ("seconds", "startup", "peak_mb", "splits", "merges")
@@ -23,26 +24,6 @@ DIGITS: Final = {"seconds": 1, "startup": 1, "peak_mb": 0, "splits": 1, "merges"
 # Differences from the best with a larger p-value than this are not called differences.
 LEVEL: Final = 0.05
 
-# Silhouettes that the paper prints (Wang, Sun, Huang, Rudin, AAAI 2025, Table 1).
-PAPER_PACMAP: Final = {
-    "mnist": 0.54, "fmnist": 0.19, "usps": 0.56, "coil20": 0.51, "20ng": -0.11,
-    "kang": 0.53,
-}  # fmt: skip
-PAPER_LOCALMAP: Final = {
-    "mnist": 0.58, "fmnist": 0.19, "usps": 0.60, "coil20": 0.56, "20ng": -0.10,
-    "kang": 0.60,
-}  # fmt: skip
-PAPER: Final = {
-    "pacmap": PAPER_PACMAP,
-    "ours_pacmap": PAPER_PACMAP,
-    "localmap": PAPER_LOCALMAP,
-    "ours_paper": PAPER_LOCALMAP,
-    "ours": PAPER_LOCALMAP,
-}
-
-# What differs more than this from the paper's number is listed.
-PAPER_TOLERANCE: Final = 0.03
-
 
 @dataclass(frozen=True)
 class Cell:
@@ -54,12 +35,11 @@ class Cell:
     close: bool = False
     paper: float | None = None
 
-    @property
-    def differs_from_paper(self) -> bool:
+    def differs_from_paper(self, tolerance: float) -> bool:
         """Whether the mean is not what the paper prints."""
         if self.paper is None or not self.values:
             return False
-        return bool(abs(np.mean(self.values) - self.paper) > PAPER_TOLERANCE)
+        return bool(abs(np.mean(self.values) - self.paper) > tolerance)
 
     def text(self, digits: int) -> str:
         """Mean and, of several seeds, spread."""
@@ -129,9 +109,8 @@ def _column(
     for row in results:
         title = label(row)
         values = found.setdefault(title, [])
-        as_printed = measure == "silhouette" and not row["params"]
-        printed = PAPER.get(row["method"], {}) if as_printed else {}
-        paper[title] = printed.get(dataset)
+        by_default = not row["params"]
+        paper[title] = printed(measure, row["method"], dataset) if by_default else None
         if row["dataset"] != dataset:
             continue
         value = _value(row, measure)

@@ -14,8 +14,8 @@ def load(name):
     """Return X and y.
 
     Kang's first 50 components, as in the paper; covtype with standardised columns;
-    ``coil20_unit`` is COIL20 with pixels from 0 to 1; ``mixture100000`` is a generated
-    mixture of 200 groups with 50 columns, ``mixture100000x100`` one with 100.
+    ``coil20_unit`` and ``mnist_unit`` have pixels from 0 to 1; ``mixture100000`` is a
+    generated mixture of 200 groups with 50 columns, ``mixture100000x100`` one with 100.
     """
     if name == "digits":
         return load_digits(return_X_y=True)

@@ -15,7 +15,7 @@ from benchmarks.data import load
 from localmap import LocalMAP, PaCMAP
 from localmap.metrics import knn_accuracy, silhouette
 
-BIG = ("mnist", "fmnist")
+BIG = ("mnist", "mnist_unit", "fmnist")
 SETS = ("usps", "20ng", "coil20", "coil20_unit", "kang", *BIG)
 
 

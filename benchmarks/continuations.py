@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmarks.data import load
 from localmap import kernels
+from localmap.datasets import ONE_PIECE, one_piece
 from localmap.initialize import initialize
 from localmap.neighbors import nearest_neighbors
 from localmap.optimize import optimize
@@ -22,38 +23,18 @@ from localmap.schedule import schedule
 from localmap.space import space_of
 
 
-def shapes(name, n=5000, seed=0):
-    """Data whose right answer is one piece."""
-    rng = np.random.default_rng(seed)
-    if name == "square":
-        return rng.random((n, 2))
-    if name == "gauss50":
-        return rng.normal(size=(n, 50))
-    if name == "ring":
-        angle = rng.uniform(0, 2 * np.pi, n)
-        ring = np.column_stack([np.cos(angle), np.sin(angle)])
-        return ring + 0.05 * rng.normal(size=(n, 2))
-    if name == "swiss":
-        t = 1.5 * np.pi * (1 + 2 * rng.random(n))
-        return np.column_stack([t * np.cos(t), 21 * rng.random(n), t * np.sin(t)])
-    raise KeyError(name)
-
-
-ONE_PIECE = ("square", "swiss", "mammoth", "gauss50", "ring")
-
-
 class Problem:
     """Data, labels, near pairs and the descent after phase 2."""
 
     def __init__(self, name, seed=0, threads=1):
-        if name in ("square", "gauss50", "ring", "swiss"):
-            X, self.y = shapes(name, seed=seed), None
+        if name in ONE_PIECE:
+            X, self.y = one_piece(name, 5000, seed), None
         else:
             X, self.y = load(name)
         space = space_of(X, "euclidean", 100)
         graph = self.graph(space.Z, threads)
         pairs = sample_pairs(space, graph, PairCounts(10, 5, 20), seed, threads)
-        near, self.sure = sure_first(graph.indices, pairs.near, threads)
+        near, self.sure = sure_first(graph, pairs.near, threads)
         self.near = near.copy()
         self.seed = seed
         start = initialize(space, "pca", 2, seed)

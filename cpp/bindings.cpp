@@ -154,6 +154,16 @@ NB_MODULE(_core, module) {
         },
         Release());
 
+    module.def(
+        "mean_shares",
+        [](Matrix<const std::int32_t> near, Matrix<const std::uint8_t> shared,
+           Matrix<float> out, int threads) {
+            mean_shares(near.data(), shared.data(), static_cast<std::int64_t>(near.shape(0)),
+                        static_cast<std::int64_t>(near.shape(1)), out.data(), threads,
+                        signalled);
+        },
+        Release());
+
     module.def("forces", [](Matrix<float> Y, nb::handle near, nb::handle mid_near,
                             nb::handle further, Vector<const float> weights,
                             Matrix<float> gradient, int threads) {

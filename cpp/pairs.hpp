@@ -13,15 +13,29 @@
 
 namespace localmap {
 
+constexpr std::int32_t kFree = -1;
+
+// Where a row is in a hash table of 2^b places, or the free place where it belongs.
+inline std::uint32_t hashed_place(const std::vector<std::int32_t>& rows, std::uint32_t mask,
+                                  std::int32_t row) {
+    std::uint32_t at = (static_cast<std::uint32_t>(row) * 0x9E3779B1u >> 7) & mask;
+    while (rows[at] != kFree && rows[at] != row) at = (at + 1) & mask;
+    return at;
+}
+
+// Places of a hash table that holds `most` rows and stays half empty: a power of two.
+inline std::size_t hashed_size(std::int64_t most) {
+    std::size_t size = 16;
+    while (static_cast<std::int64_t>(size) < 2 * most + 2) size *= 2;
+    return size;
+}
+
 // Rows that may not be drawn (again): a hash set that is emptied between rows.
 class Excluded {
 public:
-    explicit Excluded(std::int64_t most) {
-        std::size_t size = 16;
-        while (static_cast<std::int64_t>(size) < 2 * most + 2) size *= 2;
-        slots_.assign(size, kFree);
-        mask_ = static_cast<std::uint32_t>(size - 1);
-    }
+    explicit Excluded(std::int64_t most)
+        : slots_(hashed_size(most), kFree),
+          mask_(static_cast<std::uint32_t>(slots_.size() - 1)) {}
     void clear() { std::fill(slots_.begin(), slots_.end(), kFree); }
     bool contains(std::int32_t row) const { return slots_[place(row)] == row; }
     // False if the row was there already.
@@ -33,13 +47,7 @@ public:
     }
 
 private:
-    static constexpr std::int32_t kFree = -1;
-    // Where the row is, or the free slot where it belongs.
-    std::uint32_t place(std::int32_t row) const {
-        std::uint32_t at = (static_cast<std::uint32_t>(row) * 0x9E3779B1u >> 7) & mask_;
-        while (slots_[at] != kFree && slots_[at] != row) at = (at + 1) & mask_;
-        return at;
-    }
+    std::uint32_t place(std::int32_t row) const { return hashed_place(slots_, mask_, row); }
     std::vector<std::int32_t> slots_;
     std::uint32_t mask_;
 };
@@ -66,6 +74,64 @@ inline void shared_neighbors(const std::int32_t* indices, std::int64_t n, std::i
                 int count = 0;
                 for (std::int64_t t = 0; t < among; ++t) count += mine.contains(theirs[t]);
                 out[i * k + s] = static_cast<std::uint8_t>(count);
+            }
+        }
+    });
+}
+
+// Numbers added up by row: a hash table that is emptied between rows.
+class Sums {
+public:
+    struct Sum {
+        std::int64_t total = 0, count = 0;
+    };
+    explicit Sums(std::int64_t most)
+        : rows_(hashed_size(most), kFree),
+          sums_(rows_.size()),
+          mask_(static_cast<std::uint32_t>(rows_.size() - 1)) {}
+    void clear() { std::fill(rows_.begin(), rows_.end(), kFree); }
+    void add(std::int32_t row, std::int64_t value) {
+        const std::uint32_t at = hashed_place(rows_, mask_, row);
+        if (rows_[at] == kFree) {
+            rows_[at] = row;
+            sums_[at] = {};
+        }
+        sums_[at].total += value;
+        ++sums_[at].count;
+    }
+    Sum of(std::int32_t row) const {
+        const std::uint32_t at = hashed_place(rows_, mask_, row);
+        return rows_[at] == row ? sums_[at] : Sum{};
+    }
+
+private:
+    std::vector<std::int32_t> rows_;
+    std::vector<Sum> sums_;
+    std::uint32_t mask_;
+};
+
+// What two near partners i and j share, averaged with the near pairs around them: those
+// that lead from a partner of i to a partner of j. The pair itself counts k times.
+inline void mean_shares(const std::int32_t* near, const std::uint8_t* shared,
+                        std::int64_t n, std::int64_t k, float* out, int threads,
+                        Poll poll) {
+    parallel_for(n, kRowGrain, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
+        Sums around(k * k);
+        for (std::int64_t i = begin; i < end; ++i) {
+            around.clear();
+            for (std::int64_t s = 0; s < k; ++s) {
+                const std::int64_t a = near[i * k + s] * k;
+                for (std::int64_t t = a; t < a + k; ++t) around.add(near[t], shared[t]);
+            }
+            for (std::int64_t s = 0; s < k; ++s) {
+                Sums::Sum sum{k * shared[i * k + s], k};
+                const std::int64_t j = near[i * k + s] * k;
+                for (std::int64_t t = j; t < j + k; ++t) {
+                    const Sums::Sum more = around.of(near[t]);
+                    sum.total += more.total;
+                    sum.count += more.count;
+                }
+                out[i * k + s] = static_cast<float>(double(sum.total) / double(sum.count));
             }
         }
     });

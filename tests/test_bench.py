@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from localmap.bench import paper, pictures, plan, report, run, summary, worker
+from localmap.bench import paper, pictures, plan, report, run, seeds, summary, worker
 from localmap.bench.methods import COMPARED, METHODS, Method
 from localmap.cli import main
 from localmap.metrics.judge import MEASURES, Judge, judged
@@ -330,7 +330,7 @@ def test_the_parts_are_what_they_say(small):
 
 
 def measured(X, y, wanted):
-    told = list(judged(Judge(X[:, :2], y, X), wanted))
+    told = list(judged(Judge(X[:, :2], y, X, others=[X[:, :2]]), wanted))
     return {
         "measures": {name: value for name, value, _ in told if value is not None},
         "unmeasured": {name: why for name, value, why in told if value is None},
@@ -437,3 +437,30 @@ def test_names_of_files_do_not_clash(tmp_path):
     assert plan.slug("a/cells.npz") != plan.slug("b/cells.npz")
     assert plan.mixture_rows("mixture1000") == 1000
     assert plan.mixture_rows("mixture.csv") is None
+
+
+def test_seeds_that_agree_and_seeds_that_do_not(small, tmp_path):
+    measures = [*FEW, "ARI of visible groups"]
+    out = tmp_path / "out"
+    found = go(jobs(small, ("ours",)), out, measures, run.Limits(), quiet=True)
+    with np.load(out / "maps" / f"{found[0]['name']}.npz") as kept:
+        assert kept["groups"].shape == (90,)
+    agreed = seeds.with_agreement(out, found)
+    assert [row["measures"][seeds.AGREEMENT] for row in agreed] == [1.0, 1.0]
+    assert seeds.AGREEMENT not in found[0]["measures"]
+    # Another cut of the largest group in the second map.
+    path = out / "maps" / f"{found[1]['name']}.npz"
+    with np.load(path) as kept:
+        arrays = dict(kept)
+    largest = arrays["codes"] == np.bincount(arrays["codes"]).argmax()
+    arrays["groups"] = np.where(largest & (np.arange(90) % 2 == 0), 9, arrays["groups"])
+    np.savez(path, **arrays)
+    moved = seeds.with_agreement(out, found)
+    assert moved[0]["measures"][seeds.INSIDE] == 0.0
+    report.write(out, moved)
+    said = (out / "report.md").read_text()
+    assert "## agreement of seeds" in said
+    assert "seeds agree with 0.00 inside the largest group" in said
+    path.unlink()
+    alone = seeds.with_agreement(out, found)
+    assert all(seeds.AGREEMENT not in row["measures"] for row in alone)

@@ -367,7 +367,8 @@ def test_save_transform_and_score(tmp_path, capsys):
 
     data = str(tmp_path / "data.csv")
     frame[:120].drop(columns="kind").to_csv(data, index=False)
-    assert cli.main(["score", out, "--labels", "kind", "--data", data]) == 0
+    more = ["--labels", "kind", "--data", data, "--other", out]
+    assert cli.main(["score", out, *more]) == 0
     told = capsys.readouterr().out
     for name in metrics.MEASURES:
         assert name in told
@@ -375,7 +376,27 @@ def test_save_transform_and_score(tmp_path, capsys):
     frame[:120].assign(kind=labels[:120]).to_csv(data, index=False)
     numbered = pd.read_csv(out).assign(kind=labels[:120], distance=range(120))
     numbered.to_csv(out, index=False)
-    assert cli.main(["score", out, "--labels", "kind", "--data", data]) == 0
+    assert cli.main(["score", out, *more]) == 0
     found = capsys.readouterr()
     assert "in 2 dimensions" in found.err
     assert found.out == told
+
+
+def test_score_tells_cuts_that_move(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    Y = rng.normal(size=(200, 2)) + 30 * (np.arange(200) < 60)[:, None]
+    # The larger group cut in two, in another place in each map.
+    for name, axis in (("one", 0), ("other", 1)):
+        cut = Y + 40 * (Y[:, [axis]] > 0) * (np.arange(200) >= 60)[:, None]
+        table = pd.DataFrame(cut, columns=["localmap_1", "localmap_2"])
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    one, other = (str(tmp_path / f"{name}.csv") for name in ("one", "other"))
+    assert cli.main(["score", one, "--other", one]) == 0
+    said = capsys.readouterr()
+    assert "agreement inside" in said.out
+    assert "not cut alike" not in said.err
+    assert cli.main(["score", one, "--other", one, "--other", other]) == 0
+    assert "not cut alike" in capsys.readouterr().err
+    table.iloc[1:].to_csv(tmp_path / "few.csv", index=False)
+    assert cli.main(["score", one, "--other", str(tmp_path / "few.csv")]) == 2
+    assert "must have 200 points as this one; got 199" in capsys.readouterr().err

@@ -15,7 +15,9 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from PIL import Image
+from scipy.sparse.csgraph import connected_components
 from sklearn.datasets import load_digits
+from sklearn.neighbors import kneighbors_graph
 
 from localmap import datasets
 from localmap.datasets import recipes, sources
@@ -281,3 +283,29 @@ def test_a_bad_download_is_not_kept(server, folders, monkeypatch):
         datasets.load("mammoth")
     (folder / "m.json").write_text("[[1, 2, 3]]")
     assert datasets.load("mammoth").X.tolist() == [[1, 2, 3]]
+
+
+@pytest.mark.parametrize("name", datasets.ONE_PIECE)
+def test_shapes_are_finite_repeatable_and_one_piece_in_space(name):
+    X = datasets.one_piece(name, 500, 1)
+    assert X.shape[0] == 500
+    assert np.isfinite(X).all()
+    np.testing.assert_array_equal(X, datasets.one_piece(name, 500, 1))
+    assert not np.array_equal(X, datasets.one_piece(name, 500, 2))
+    graph = kneighbors_graph(X, 15)
+    assert connected_components(graph, directed=False)[0] == 1
+
+
+def test_shapes_are_what_they_are_called():
+    assert np.linalg.norm(datasets.one_piece("sphere5", 50), axis=1) == pytest.approx(1)
+    assert datasets.one_piece("sphere5", 50).shape == (50, 6)
+    radii = np.linalg.norm(datasets.one_piece("ball5", 4000), axis=1)
+    assert (radii < 0.5).mean() == pytest.approx(0.5**5, abs=0.01)
+    long, *_, thin = np.linalg.svd(datasets.one_piece("stretched10", 4000))[1]
+    assert long / thin == pytest.approx(10, rel=0.1)
+    X, y = datasets.two_clouds("cube", 3, 0.25, 2000)
+    assert X[y == 1, 0].min() - X[y == 0, 0].max() == pytest.approx(0.25, abs=0.01)
+    X, y = datasets.two_clouds("gauss", 3, 4.0, 4000)
+    assert X[y == 1, 0].mean() - X[y == 0, 0].mean() == pytest.approx(4, abs=0.1)
+    with pytest.raises(ValueError, match=r"one of gauss2, .*; got 'cube4'"):
+        datasets.one_piece("cube4", 10)

@@ -212,12 +212,56 @@ def test_pieces_and_strays():
     assert metrics.pieces(far) == (2, pytest.approx(1 / 2001))
 
 
+def test_agreement_by_hand():
+    one = np.repeat([0, 1, 2], [40, 20, 20])
+    renamed = np.repeat([2, 0, 1], [40, 20, 20])
+    assert metrics.agreement([one, renamed]) == (1.0, 1.0)
+    # The largest group cut in two: the others agree, inside nothing does.
+    cut = one.copy()
+    cut[:20] = 3
+    found = metrics.agreement([one, cut])
+    assert found.inside == 0.0
+    assert 0.5 < found.groups < 0.9
+    # Cut by both, at right angles.
+    other = one.copy()
+    other[:40:2] = 3
+    assert abs(metrics.agreement([cut, other]).inside) < 0.05
+    # By labels the largest is another one, which neither cuts.
+    labels = np.repeat(["a", "b", "c"], [40, 19, 21])
+    labels[:30] = "d"
+    assert metrics.agreement([one, cut], labels).inside == 0.0
+    labels = np.repeat(["a", "b", "c"], [10, 40, 30])
+    kept = metrics.agreement([one[::-1], cut[::-1]], labels)
+    assert kept.inside == pytest.approx(1.0)
+    # Mean over three maps; nothing is a group.
+    assert metrics.agreement([one, one, cut]).inside == pytest.approx(1 / 3)
+    none = np.full(80, -1)
+    assert metrics.agreement([none, none]) == (1.0, 1.0)
+    with pytest.raises(ValueError, match="at least two maps; got 1"):
+        metrics.agreement([one])
+
+
+def test_score_of_several_maps():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 60)
+    Y = rng.normal(size=(180, 2)) + 20 * y[:, None]
+    apart = Y + 30 * (np.arange(180) < 30)[:, None] * [1, -1]
+    same = metrics.score(Y, others=[Y[:, ::-1]])
+    assert same["agreement"] == same["agreement inside"] == 1.0
+    found = metrics.score(Y, y, others=[Y, apart])
+    assert found["agreement"] < 1.0
+    assert found["agreement inside"] == pytest.approx(0.5)
+    assert "agreement" not in metrics.score(Y)
+    with pytest.raises(ValueError, match="must have 180 points as this one; got 179"):
+        metrics.score(Y, others=[Y[1:]])
+
+
 def test_score_gives_what_can_be_told():
     X, labels = blobs(n=200, groups=3, dim=5)
     Y = X[:, :2]
     alone = metrics.score(Y)
     assert set(alone) == {"visible groups", "pieces", "strays"}
-    everything = metrics.score(Y, labels, X)
+    everything = metrics.score(Y, labels, X, others=[Y])
     assert everything["silhouette"] == silhouette(Y, labels)
     assert everything["trustworthiness"] == metrics.trustworthiness(X, Y)
     assert set(everything) == set(metrics.MEASURES)

@@ -6,62 +6,119 @@ import numpy as np
 import pytest
 
 from localmap import LocalMAP, _reference, kernels, proximal
+from localmap.datasets import one_piece, two_clouds
 from localmap.neighbors import nearest_neighbors
+from localmap.pairs import scales
+from localmap.proximal import sure_first
 
 
-def graph_of(X, k=40):
-    return nearest_neighbors(X.astype(np.float32), k).indices
+def graph_of(X, k=60):
+    return nearest_neighbors(np.asarray(X, dtype=np.float32), k)
 
 
-def test_shared_neighbors_by_definition():
-    indices = graph_of(np.random.default_rng(0).normal(size=(200, 5)))
-    near = indices[:, :10]
-    expected = [
-        [len(set(indices[i, :30]) & set(indices[j, :30])) for j in near[i]]
-        for i in range(200)
-    ]
+def near_of(graph):
+    return kernels.near(graph.indices, graph.distances, scales(graph.distances), 10)
+
+
+def share_of_sure(X):
+    graph = graph_of(X)
+    return sure_first(graph, near_of(graph))[1].mean() / 10
+
+
+def test_shares_by_definition():
+    graph = graph_of(np.random.default_rng(0).normal(size=(200, 5)), 40)
+    near = near_of(graph)
+    counts = _reference.shared_neighbors(graph.indices, 30, near)
+    means = _reference.mean_shares(near, counts)
     for threads in (1, 3):
-        found = kernels.shared_neighbors(indices, 30, near, threads)
-        np.testing.assert_array_equal(found, expected)
+        found = kernels.shared_neighbors(graph.indices, 30, near, threads)
+        np.testing.assert_array_equal(found, counts)
+        found = kernels.mean_shares(near, found, threads)
+        np.testing.assert_allclose(found, means, rtol=1e-6)
     with pytest.raises(ValueError, match="among must be from 1 to 40"):
-        kernels.shared_neighbors(indices, 41, near)
+        kernels.shared_neighbors(graph.indices, 41, near)
+    with pytest.raises(ValueError, match=r"each of .* pairs needs its count"):
+        kernels.mean_shares(near, np.zeros((200, 3), dtype=np.uint8))
 
 
-def test_sure_pairs_come_first_and_all_pairs_stay():
-    rng = np.random.default_rng(0)
-    indices = graph_of(
-        np.concatenate([rng.random((200, 2)), rng.random((50, 20))[:, :2]])
-    )
-    near = indices[:, :10]
-    ordered, sure = proximal.sure_first(indices, near)
+def test_shares_of_four_rows_by_hand():
+    near = np.array([[1, 2], [0, 2], [1, 3], [2, 1]], dtype=np.int32)
+    shared = np.array([[4, 6], [2, 8], [10, 0], [6, 6]], dtype=np.uint8)
+    means = kernels.mean_shares(near, shared)
+    # Rows 0 and 1: twice 4 for itself; from {1, 2} to {0, 2} lead 1-0 and 1-2.
+    assert means[0, 0] == pytest.approx((2 * 4 + 2 + 8) / 4)
+    # Rows 2 and 3: twice 0; from {1, 3} to {2, 1} lead 1-2, 3-2 and 3-1.
+    assert means[2, 1] == pytest.approx((2 * 0 + 8 + 6 + 6) / 5)
+
+
+def test_usual_is_what_is_shared_around():
+    shares = np.array([[0.2, 0.4], [0.6, 0.6], [0.8, 1.0]], dtype=np.float32)
+    around = np.array([[1, 2], [0, 2], [0, 1]], dtype=np.int32)
+    usual = proximal.usual_share(around, shares)
+    np.testing.assert_allclose(usual, [0.75, 0.6, 0.9], rtol=1e-6)
+
+
+def test_least_share():
+    def least(one, other, one_size=1.0, other_size=1.0):
+        given = (np.array([x]) for x in (one, other, one_size, other_size))
+        return proximal.least_share(*given, 60)[0]
+
+    # Much is usual: nine tenths of the larger.
+    assert least(0.6, 0.5) == least(0.5, 0.6) == pytest.approx(0.54)
+    # Little is: half a standard deviation of sixty draws below it.
+    assert least(0.1, 0.1) == pytest.approx(0.1 - 0.5 * math.sqrt(0.1 * 0.9 / 60))
+    # Surroundings of different sizes; of none; of one that is a point.
+    assert least(0.8, 0.8, 1.0, 4.0) == pytest.approx(0.36)
+    assert least(0.8, 0.8, 0.0, 0.0) == pytest.approx(0.72)
+    assert least(0.8, 0.8, 0.0, 1.0) == 0.0
+
+
+def test_sure_pairs_come_first_and_all_pairs_stay(digits):
+    graph = graph_of(digits[0][:600])
+    near = near_of(graph)
+    ordered, sure = sure_first(graph, near)
     np.testing.assert_array_equal(np.sort(ordered), np.sort(near))
-    shared = kernels.shared_neighbors(indices, 30, ordered) / 30
+    assert 0 < sure.mean() < 10
+    counts = kernels.shared_neighbors(graph.indices, 60, ordered)
+    shares = kernels.mean_shares(ordered, counts) / 60
+    usual = proximal.usual_share(graph.indices, shares)
+    sizes = graph.distances[:, 59].astype(float)
+    least = proximal.least_share(
+        usual[:, None], usual[ordered], sizes[:, None], sizes[ordered], 60
+    )
     first = np.arange(10) < sure[:, None]
-    assert (shared[first] >= 0.5).all()
-    assert (shared[~first] < 0.5).all()
+    assert (shares[first] >= least[first] - 1e-6).all()
+    assert (shares[~first] <= least[~first] + 1e-6).all()
 
 
-def test_what_is_sure():
+@pytest.mark.parametrize("name", ["cube2", "cube5", "gauss8", "cube12", "gauss50"])
+def test_most_pairs_of_a_cloud_are_sure_in_any_dimension(name):
+    assert share_of_sure(one_piece(name, 2000)) > 0.6
+
+
+def test_false_pairs_are_not_sure():
     rng = np.random.default_rng(0)
-    # A sheet: almost all pairs.
-    indices = graph_of(rng.random((2000, 2)))
-    _, sheet = proximal.sure_first(indices, indices[:, :10])
-    assert sheet.mean() > 9
-    # Noise of fifty dimensions: neighbours do not know each other; nothing to take
-    # apart, so all pairs.
-    indices = graph_of(rng.normal(size=(2000, 50)))
-    _, noise = proximal.sure_first(indices, indices[:, :10])
-    assert noise.mean() > 9
-    # A bridge of false pairs between two groups: not one.
-    groups = np.concatenate([rng.normal(size=(300, 3)), rng.normal(size=(300, 3)) + 50])
-    indices = graph_of(groups)
-    bridge = indices[:, :10].copy()
+    graph = graph_of(
+        np.concatenate([rng.normal(size=(300, 3)), rng.normal(size=(300, 3)) + 50])
+    )
+    bridge = graph.indices[:, :10].copy()
     bridge[:, 5] = (np.arange(600) + 300) % 600
-    ordered, _ = proximal.sure_first(indices, bridge)
+    ordered, sure = sure_first(graph, bridge)
     across = ordered // 300 != np.arange(600)[:, None] // 300
     assert (across.sum(axis=1) == 1).all()
-    _, sure = proximal.sure_first(indices, bridge)
-    assert (across.argmax(axis=1) >= sure).all()
+    # But for a few rows far out, whose surroundings are much larger than the others'.
+    assert (across.argmax(axis=1) < sure).mean() < 0.04
+
+
+def test_pairs_across_a_gap_are_doubted_more_than_others():
+    X, y = two_clouds("gauss", 8, 3.5, 3000)
+    graph = graph_of(X)
+    ordered, sure = sure_first(graph, near_of(graph))
+    is_sure = np.arange(10) < sure[:, None]
+    across = y[ordered] != y[:, None]
+    assert 0.01 < across.mean() < 0.2
+    assert is_sure[across].mean() < 0.65
+    assert is_sure[~across].mean() > 0.75
 
 
 def test_the_strongest_pull_is_pacmaps():
@@ -77,7 +134,7 @@ def test_the_strongest_pull_is_pacmaps():
 def test_reach_is_a_quantile_of_distances_and_not_less_than_twenty():
     Y = (100 * np.random.default_rng(0).random((500, 2))).astype(np.float32)
     apart = np.linalg.norm(Y[:, None] - Y, axis=2)[np.triu_indices(500, 1)]
-    expected = np.quantile(apart, 0.8)
+    expected = np.quantile(apart, 0.6)
     assert proximal.measured_reach(Y, 0) == pytest.approx(expected, rel=0.02)
     assert proximal.measured_reach(Y, 0) == proximal.measured_reach(Y, 0)
     assert proximal.measured_reach(Y / 100, 0) == 20.0

@@ -33,6 +33,12 @@ def shared_neighbors(
     out: NDArray[np.uint8],
     threads: int,
 ) -> None: ...
+def mean_shares(
+    near: NDArray[np.int32],
+    shared: NDArray[np.uint8],
+    out: NDArray[np.float32],
+    threads: int,
+) -> None: ...
 def forces(
     Y: NDArray[np.float32],
     near: _Filed,

@@ -121,6 +121,30 @@ def near(indices: Ints, distances: Array, n_neighbors: int) -> Ints:
     return np.take_along_axis(indices, order, axis=1)
 
 
+def shared_neighbors(indices: Ints, among: int, near: Ints) -> Ints:
+    """Count the rows that two near partners have in common among their nearest."""
+    lists = [set(row[:among].tolist()) for row in indices]
+    return np.array(
+        [[len(lists[i] & lists[j]) for j in row] for i, row in enumerate(near)],
+        dtype=np.int32,
+    )
+
+
+def mean_shares(near: Ints, shared: Ints) -> Array:
+    """Average each pair's count with those of the near pairs around it.
+
+    Around i and j are the pairs (a, b) with a a partner of i and b one of j; the pair
+    itself counts as often as a row has partners.
+    """
+    n, k = near.shape
+    out = np.empty((n, k))
+    for i in range(n):
+        for s, j in enumerate(near[i]):
+            around = shared[near[i]][np.isin(near[near[i]], near[j])]
+            out[i, s] = (k * shared[i, s] + around.sum()) / (k + len(around))
+    return out
+
+
 def mid_near(Z: Array, slots: int, key: int) -> Ints:
     """For each slot draw six points that are not mid-near yet; keep the second."""
     n = len(Z)

@@ -143,20 +143,30 @@ def score(arguments: argparse.Namespace) -> None:
     table = tables.read(arguments.embedding, arguments.labels, arguments.id)
     Y, X = table.map, None
     if arguments.data is not None:
-        X = _data(arguments.data, arguments.labels, arguments.id)
+        X = _read_beside(arguments.data, arguments.labels, arguments.id).X
     rows, columns = Y.shape
     _say(f"A map of {rows} points in {columns} dimensions.")
-    for name, value in metrics.score(Y, table.groups, X).items():
+    others = [
+        _read_beside(path, arguments.labels, arguments.id).map
+        for path in arguments.other
+    ]
+    found = metrics.score(Y, table.groups, X, others=others)
+    for name, value in found.items():
         print(f"{name:24s}{value:8.4f}".replace(".0000", ""))
+    if found.get("agreement inside", 1.0) < metrics.CUTS_AGREE:
+        _say(
+            "The largest group is not cut alike in the other maps: do not take its "
+            "parts for groups of the data."
+        )
 
 
-def _data(path: Path, labels: str | None, ids: Sequence[str]) -> Any:
-    """Read the data of a map; labels and ids that are in it too are no data."""
+def _read_beside(path: Path, labels: str | None, ids: Sequence[str]) -> tables.Table:
+    """Read what belongs to a map; it may have the labels and ids as well, or not."""
     if path.suffix.lower() in (".npy", ".npz"):
-        return tables.read(path).X
+        return tables.read(path)
     names = tables.column_names(path)
     ids = [name for name in ids if name in names]
-    return tables.read(path, labels if labels in names else None, ids).X
+    return tables.read(path, labels if labels in names else None, ids)
 
 
 def _score(Y: Any, labels: Any) -> float | None:
@@ -258,6 +268,15 @@ def _parser() -> argparse.ArgumentParser:
     judge.add_argument("embedding", type=Path, metavar="EMBEDDING")
     judge.add_argument(
         "--data", type=Path, metavar="TABLE", help="what the map was made of"
+    )
+    judge.add_argument(
+        "--other",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="MAP",
+        help="another map of the same rows, with another seed say: are the groups the "
+        "same? May be repeated",
     )
     _add_columns(judge)
     judge.set_defaults(run=score)

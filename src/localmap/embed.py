@@ -65,7 +65,7 @@ def embed(X: Any, params: Parameters, key: int) -> Embedding:
     row_scales = scales(graph.distances)
     sure = None
     if params.measured:
-        near, sure = sure_first(graph.indices, pairs.near, n_threads)
+        near, sure = sure_first(graph, pairs.near, n_threads)
         pairs = pairs._replace(near=near)
         del near
     del graph

@@ -3,49 +3,66 @@
 The paper's constant plays three parts; each gets a rule of its own.
 
 **Which near pairs may lose their pull.** LocalMAP stops trusting a near pair that has
-become long. That separates groups, and it also tears sheets and rolls where they are
-stretched. Length alone cannot tell the two apart, but the data can: rows of one group,
-or side by side on one sheet, have most of their own neighbours in common, false
-neighbours have few. A pair is *sure*, and keeps PaCMAP's force, if half of the thirty
-nearest rows of one are among the thirty nearest of the other. (Two points of a flat
-sheet, each just among the other's thirty nearest, share 39 %; near pairs are closer.)
-Where neighbours hardly know each other at all, as in noise of many dimensions, there is
-no group to take apart: pairs between two such rows keep PaCMAP's force as well.
+become long. That separates groups; it also tears whatever is stretched, and where most
+pairs may be torn, it tears one homogeneous cloud to pieces, at another place for each
+seed. Length alone cannot tell a gap from a tear, but the data can: rows of one group
+have more of their nearest rows in common than false neighbours have.
+
+How much is "more" depends on the place. Near rows of a flat sheet have four fifths of
+their sixty nearest rows in common, those of a five-dimensional cube one half, those of
+noise of fifty dimensions one seventh: so no constant will do, and each pair is compared
+with what is usual around it.
+
+- *What a pair shares* is the share of their sixty nearest rows that its two rows have
+  in common, averaged with that of the near pairs around it (from the partners of one to
+  the partners of the other). Across a gap all pairs share little, elsewhere only some
+  do, by chance: the mean tells the two apart. In homogeneous clouds of any dimension
+  the mean hardly ever falls below three quarters of what is usual.
+- *What is usual* for a row is the mean over all near pairs of the sixty rows around it,
+  or of its own if that is more: a row between two groups is measured by the rows inside
+  them. Of the two rows of a pair the larger counts. Rows whose surroundings differ in
+  size have fewer in common for that reason alone, as in heavy tails: what is usual is
+  multiplied by the square root of the ratio of their distances to the sixtieth row. (By
+  nothing, tails of 1,000 rows tear off; by the ratio itself, dense groups hide.)
+- A pair is *sure*, and keeps PaCMAP's force, if it shares nine tenths of what is usual,
+  or as much less as chance explains: half a standard deviation of counting sixty rows.
+  That matters where little is shared at all, in noise of many dimensions.
 
 **Strength.** Pairs that are not sure are pulled by ``strength / sqrt(t)`` times
 PaCMAP's force. The strength is chosen so that the strongest pull of a pair, at whatever
 length it occurs, is PaCMAP's: short pairs reach it sooner, long ones lose it.
 
-**Reach.** Further pairs are redrawn within the distance that four fifths of all pairs
-of points are below: all but the far side of the map. It follows the map as it grows. A
-shorter reach concentrates the repulsion on a point's own group, the more so the fewer
-points there are, and breaks groups to pieces. Pairs from most of the map do not go
-stale as points move: they are redrawn every 50 iterations, not every 10 (10, 20 and 30
-gave the same scores on eight sets, 25 and 50 on six).
+**Reach.** Further pairs are redrawn within the distance that six tenths of all pairs of
+points are below: the nearer part of the map. It follows the map as it grows. A shorter
+reach concentrates the repulsion on a point's own group, the more so the fewer points
+there are, and breaks groups to pieces; a longer one drives groups apart that are apart
+already, which lifts the silhouette and loses neighbours. Pairs from most of the map do
+not go stale as points move: they are redrawn every 50 iterations, not every 10.
 
-Where this fails: groups that overlap so much that their rows share half of their
-neighbours stay together, as in PaCMAP; and data with fewer than a few dozen rows in a
-group has too few neighbours to count.
+Where this fails: groups that touch stay together, as in PaCMAP, also where labels say
+that they are two; and data with fewer than a few dozen rows in a group has too few
+neighbours to count.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from localmap import kernels
+from localmap.neighbors import KNNGraph
 
-# Nearest rows in which common ones are counted.
-AMONG: Final = 30
+# Nearest rows in which common ones are counted, and over which the usual is averaged.
+AMONG: Final = 60
 
-# Share of common neighbours from which a pair is sure.
-SURE: Final = 0.5
-
-# Mean share of common neighbours below which a row is in no group.
-NO_GROUP: Final = 0.2
+# Share of what is usual from which a pair is sure; standard deviations of a count below
+# the usual that make no difference.
+SURE: Final = 0.9
+CHANCE: Final = 0.5
 
 # PaCMAP's pull, d / (11 + d^2)^2, is strongest at d^2 = 11 / 3. Divided by
 # sqrt(1 + d^2) it is so where 4 u^2 + 3 u = 11, with u = d^2.
@@ -60,10 +77,10 @@ STRENGTH: Final = (
 REDRAW_EVERY: Final = 50
 
 # Share of pairs of points that are closer than the reach, and pairs it is measured on.
-WITHIN: Final = 0.8
+WITHIN: Final = 0.6
 MEASURED_ON: Final = 20_000
 
-# Rows put in order at a time.
+# Rows compared at a time.
 BLOCK: Final = 1 << 16
 
 # Maps of one crowded ball are only a few units wide: there the reach is the whole map.
@@ -71,23 +88,66 @@ LEAST_REACH: Final = 20.0
 
 
 def sure_first(
-    indices: kernels.Ints, near: kernels.Ints, n_threads: int = 1
+    graph: KNNGraph, near: kernels.Ints, n_threads: int = 1
 ) -> tuple[kernels.Ints, NDArray[np.uint8]]:
     """Put the sure pairs of each row first; return the pairs and how many are sure."""
-    n, k = near.shape
-    among = min(AMONG, indices.shape[1])
-    shared = kernels.shared_neighbors(indices, among, near, n_threads)
-    alone = shared.sum(axis=1, dtype=np.int32) < NO_GROUP * among * k
+    n = len(near)
+    among = min(AMONG, graph.indices.shape[1])
+    counts = kernels.shared_neighbors(graph.indices, among, near, n_threads)
+    shares = kernels.mean_shares(near, counts, n_threads)
+    del counts
+    shares /= among
+    usual = usual_share(graph.indices[:, :among], shares)
+    sizes = graph.distances[:, among - 1].astype(np.float64)
     ordered = np.empty_like(near)
     count = np.empty(n, dtype=np.uint8)
-    for start in range(0, n, BLOCK):
-        rows = slice(start, start + BLOCK)
-        sure = shared[rows] >= SURE * among
-        sure |= alone[rows, None] & alone[near[rows]]
+    for rows in _blocks(n):
+        sure = shares[rows] >= least_share(
+            usual[rows, None], usual[near[rows]],
+            sizes[rows, None], sizes[near[rows]], among,
+        )  # fmt: skip
         order = np.argsort(~sure, axis=1, kind="stable")
         ordered[rows] = np.take_along_axis(near[rows], order, axis=1)
         count[rows] = sure.sum(axis=1)
     return ordered, count
+
+
+def usual_share(indices: kernels.Ints, shares: kernels.Floats) -> NDArray[np.float64]:
+    """Return what near pairs share around each row, or its own if that is more."""
+    own = shares.mean(axis=1, dtype=np.float64)
+    around = np.empty_like(own)
+    for rows in _blocks(len(own)):
+        around[rows] = own[indices[rows]].mean(axis=1)
+    usual: NDArray[np.float64] = np.maximum(around, own)
+    return usual
+
+
+def least_share(
+    one: NDArray[np.float64],
+    other: NDArray[np.float64],
+    one_size: NDArray[np.float64],
+    other_size: NDArray[np.float64],
+    among: int,
+) -> NDArray[np.float64]:
+    """Return the share from which a pair is sure.
+
+    `one` and `other` are what is usual for its two rows, the sizes their distances to
+    the last of the `among` rows that were counted.
+    """
+    larger = np.maximum(one_size, other_size)
+    smaller = np.minimum(one_size, other_size)
+    # Among duplicates both are 0: the same size.
+    ratio = np.divide(smaller, larger, out=np.ones_like(larger), where=larger > 0)
+    usual = np.maximum(one, other) * np.sqrt(ratio)
+    chance = np.sqrt(usual * (1.0 - usual) / among)
+    least: NDArray[np.float64] = np.minimum(SURE * usual, usual - CHANCE * chance)
+    return least
+
+
+def _blocks(n: int) -> Iterator[slice]:
+    """Yield rows in blocks, so that what is gathered for them stays small."""
+    for start in range(0, n, BLOCK):
+        yield slice(start, start + BLOCK)
 
 
 def measured_reach(Y: kernels.Floats, key: int) -> float:

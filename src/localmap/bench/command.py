@@ -50,7 +50,7 @@ def add(commands: Any) -> None:
 
 def bench(arguments: argparse.Namespace) -> None:
     """Compare methods on data sets, each run in a process of its own."""
-    from localmap.bench import report, run, worker
+    from localmap.bench import report, run, seeds, worker
 
     preset = plan.PRESETS[arguments.preset]
     planned = plan.jobs(
@@ -63,9 +63,10 @@ def bench(arguments: argparse.Namespace) -> None:
     out: Path = arguments.out
     out.mkdir(parents=True, exist_ok=True)
     wanted = arguments.metrics or preset.measures or worker.USUAL
-    unknown = [name for name in wanted if name not in MEASURES]
+    known = [name for name, measure in MEASURES.items() if not measure.others]
+    unknown = [name for name in wanted if name not in known]
     if unknown:
-        msg = f"no such measure: {unknown[0]!r}; there are {', '.join(MEASURES)}"
+        msg = f"no such measure: {unknown[0]!r}; there are {', '.join(known)}"
         raise ValueError(msg)
     if not arguments.report_only:
         for name in dict.fromkeys(job.dataset for job in planned):
@@ -84,7 +85,8 @@ def bench(arguments: argparse.Namespace) -> None:
         found.extend(coming)
     finally:  # also of a benchmark that is interrupted
         if found:
-            report.write(out, found, f"Maps compared: {arguments.preset}")
+            title = f"Maps compared: {arguments.preset}"
+            report.write(out, seeds.with_agreement(out, found), title)
     failed = sum("failed" in row for row in found)
     page = out / "report.html"
     print(f"{len(found)} runs, {failed} of them failed; wrote {page} and others.")

@@ -14,6 +14,7 @@ from typing import Any, Final
 from localmap.bench.methods import METHODS
 from localmap.bench.paper import TOLERANCE
 from localmap.bench.plan import mixture_rows, slug
+from localmap.bench.seeds import INSIDE, OF_SEVERAL, moving
 from localmap.bench.summary import (
     LEVEL,
     Cell,
@@ -109,6 +110,7 @@ def _notes(found: Sequence[Table]) -> Notes:
         f"Silhouettes more than {TOLERANCE['silhouette']} from the paper's": list(
             _differences(found)
         ),
+        "Cuts that move with the seed: parts that are no groups": list(_moving(found)),
         "Cells without a number": list(_failures(found)),
     }
     return {heading: lines for heading, lines in notes.items() if lines}
@@ -127,10 +129,23 @@ def _differences(found: Sequence[Table]) -> Iterator[str]:
                     )
 
 
+def _moving(found: Sequence[Table]) -> Iterator[str]:
+    for table in found:
+        if table.measure != INSIDE:
+            continue
+        for title, cells in table.rows.items():
+            for dataset, cell in zip(table.datasets, cells, strict=True):
+                said = moving(title, dataset, cell.values)
+                if said is not None:
+                    yield said
+
+
 def _failures(found: Sequence[Table]) -> Iterator[str]:
     """Yield why each empty cell is empty, each reason once."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for table in found:
+        if table.measure in OF_SEVERAL:
+            continue  # one seed has none: nothing failed
         for title, cells in table.rows.items():
             for dataset, cell in zip(table.datasets, cells, strict=True):
                 if cell.values and not cell.failed:

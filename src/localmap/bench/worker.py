@@ -69,8 +69,8 @@ def _work(job: dict[str, Any]) -> None:
         msg = f"{gone} coordinates of the map are not finite"
         raise ValueError(msg)
     judge = Judge(Y, y, X)
-    with whole_file(Path(job["map"])) as path:
-        np.savez_compressed(path, Y=Y, codes=_codes(judge))
+    kept: dict[str, NDArray[Any]] = {"Y": Y, "codes": _codes(judge)}
+    _keep(job, kept)
     result |= {"measures": {}, "unmeasured": {}}
     _write(job, result)
     for name, value, why_not in judged(judge, job["measures"]):
@@ -79,6 +79,8 @@ def _work(job: dict[str, Any]) -> None:
         else:
             result["measures"][name] = value
         _write(job, result)
+    if "ARI of visible groups" in result["measures"]:
+        _keep(job, kept | {"groups": judge.groups})
 
 
 def _warmed_up(method: Method, X: Any, params: dict[str, Any]) -> dict[str, Any]:
@@ -102,6 +104,11 @@ def _codes(judge: Judge) -> NDArray[np.int64]:
     codes = np.full(len(judge.Y), -1)
     codes[judge.known] = judge.codes
     return codes
+
+
+def _keep(job: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    with whole_file(Path(job["map"])) as path, path.open("wb") as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
 def _write(job: dict[str, Any], result: dict[str, Any]) -> None:

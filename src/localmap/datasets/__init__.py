@@ -4,6 +4,8 @@ A set is looked for in the folder ``$LOCALMAP_DATA``, then in a cache folder
 (``$LOCALMAP_CACHE``, or the system's place for caches), as ``NAME.npz`` with arrays X
 and y or as ``NAME.h5ad``; then it is fetched from its public source and kept in the
 cache. Fetching needs ``pip install "localmap[bench]"``.
+
+`one_piece` and `two_clouds` generate data whose right answer is known.
 """
 
 from __future__ import annotations
@@ -21,9 +23,19 @@ from numpy.typing import NDArray
 
 from localmap.datasets.files import READERS, DatasetError, folders, keep
 from localmap.datasets.recipes import COMPONENTS
+from localmap.datasets.shapes import ONE_PIECE, one_piece, two_clouds
 from localmap.datasets.sources import ENTRIES, Entry
 
-__all__ = ["Dataset", "DatasetError", "is_here", "load", "names"]
+__all__ = [
+    "ONE_PIECE",
+    "Dataset",
+    "DatasetError",
+    "is_here",
+    "load",
+    "names",
+    "one_piece",
+    "two_clouds",
+]
 
 
 @dataclass(frozen=True, eq=False)

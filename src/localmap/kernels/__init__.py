@@ -11,6 +11,7 @@ from localmap.kernels.maps import medoids, project, settle, silhouette
 from localmap.kernels.pairs import (
     further,
     local_further,
+    mean_shares,
     mid_near,
     near,
     shared_neighbors,
@@ -37,6 +38,7 @@ __all__ = [
     "further",
     "local_further",
     "make_mutual",
+    "mean_shares",
     "medoids",
     "mid_near",
     "near",

@@ -51,6 +51,22 @@ def shared_neighbors(
     return out
 
 
+def mean_shares(near: Ints, shared: NDArray[np.uint8], n_threads: int = 1) -> Floats:
+    """Average what near partners share with the near pairs around them.
+
+    Those are the pairs that lead from a partner of one to a partner of the other; the
+    pair itself counts as often as a row has partners.
+    """
+    if shared.shape != near.shape:
+        msg = f"each of {near.shape} pairs needs its count; got {shared.shape}."
+        raise ValueError(msg)
+    out = np.empty(near.shape, dtype=np.float32)
+    _core.mean_shares(
+        checked(near, len(near)), np.ascontiguousarray(shared), out, n_threads
+    )
+    return out
+
+
 def mid_near(Z: Floats, slots: int, key: int, n_threads: int = 1) -> Ints:
     """For each point and slot: of six random others, the second closest."""
     n = Z.shape[0]

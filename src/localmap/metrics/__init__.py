@@ -3,7 +3,8 @@
 With labels: `silhouette`, `knn_accuracy`, `svm_accuracy`, `visible_agreement`,
 `splits_and_merges`. With the data: `trustworthiness`, `continuity`, `preservation`,
 `random_triplets`; with both `centroid_triplets`. With the map alone: `visible_groups`,
-`pieces`. `score` gives all that can be told from what it is given.
+`pieces`. With several maps of the same rows: `agreement`. `score` gives all that can be
+told from what it is given.
 
 What costs more than about n log n is computed from a sample above a stated size; the
 sample depends on `random_state` alone, and the error it makes is stated.
@@ -12,8 +13,11 @@ sample depends on `random_state` alone, and the error it makes is stated.
 from localmap.metrics.judge import MEASURES, judged, score
 from localmap.metrics.labels import knn_accuracy, silhouette, svm_accuracy
 from localmap.metrics.seen import (
+    CUTS_AGREE,
+    Agreement,
     Pieces,
     SplitsAndMerges,
+    agreement,
     pieces,
     splits_and_merges,
     visible_agreement,
@@ -29,9 +33,12 @@ from localmap.metrics.structure import (
 )
 
 __all__ = [
+    "CUTS_AGREE",
     "MEASURES",
+    "Agreement",
     "Pieces",
     "SplitsAndMerges",
+    "agreement",
     "centroid_triplets",
     "continuity",
     "judged",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
@@ -31,11 +31,24 @@ class Judge:
     """
 
     def __init__(
-        self, Y: ArrayLike, labels: ArrayLike | None, X: Any, random_state: int = 0
+        self,
+        Y: ArrayLike,
+        labels: ArrayLike | None,
+        X: Any,
+        random_state: int = 0,
+        others: Sequence[ArrayLike] = (),
     ) -> None:
         self.Y = as_map(Y)
         self.random_state = random_state
         self._X = X
+        self.others = [as_map(other) for other in others]
+        for other in self.others:
+            if len(other) != len(self.Y):
+                msg = (
+                    f"maps are compared row by row: the other must have {len(self.Y)} "
+                    f"points as this one; got {len(other)}."
+                )
+                raise ValueError(msg)
         if X is not None:
             check_consistent_length(X, self.Y)
         self.known = np.zeros(len(self.Y), dtype=bool)
@@ -65,6 +78,18 @@ class Judge:
         """What hangs together."""
         return seen.pieces(self.Y)
 
+    @cached_property
+    def same(self) -> seen.Agreement:
+        """How far the other maps show the groups of this one."""
+        known = self.known if self.known.any() else np.ones(len(self.Y), dtype=bool)
+        codes = self.codes if self.known.any() else None
+        own = self.groups[known]
+        each = [
+            seen.agreement([own, seen.visible_groups(other)[known]], codes)
+            for other in self.others
+        ]
+        return seen.Agreement(*np.mean(each, axis=0).tolist())
+
     def silhouette(self) -> float:
         """Return it exactly, or from a sample."""
         large = self.known.sum() > SILHOUETTE_EXACT
@@ -92,6 +117,7 @@ class Measure(NamedTuple):
     make: Callable[[Judge], float]
     labels: bool = False
     data: bool = False
+    others: bool = False
 
 
 MEASURES: Final[dict[str, Measure]] = {
@@ -126,6 +152,8 @@ MEASURES: Final[dict[str, Measure]] = {
     "visible groups": Measure(lambda m: m.groups.max() + 1),
     "pieces": Measure(lambda m: m.pieces.number),
     "strays": Measure(lambda m: m.pieces.strays),
+    "agreement": Measure(lambda m: m.same.groups, others=True),
+    "agreement inside": Measure(lambda m: m.same.inside, others=True),
 }
 
 
@@ -144,6 +172,9 @@ def judged(judge: Judge, wanted: Iterable[str]) -> Iterable[Told]:
         if measure.labels and not judge.known.any():
             yield Told(name, None, "there are no labels")
             continue
+        if measure.others and not judge.others:
+            yield Told(name, None, "there is no other map")
+            continue
         try:
             told = Told(name, float(measure.make(judge)))
         except Exception as error:  # noqa: BLE001 - told, and the next one is made
@@ -156,6 +187,7 @@ def score(
     labels: ArrayLike | None = None,
     X: Any = None,
     *,
+    others: Sequence[ArrayLike] = (),
     random_state: int = 0,
 ) -> dict[str, float]:
     """All measures that can be told from what is given, by name.
@@ -169,6 +201,9 @@ def score(
         measured with labels.
     X : array-like or sparse matrix of shape (n_samples, n_features), default=None
         The data that the map is of.
+    others : sequence of array-like of shape (n_samples, n_components), default=()
+        Other maps of the same rows, with other seeds say: how far the visible groups
+        of all are the same, as a whole and inside the largest (see `agreement`).
     random_state : int, default=0
         Decides the samples of large data.
 
@@ -190,8 +225,9 @@ def score(
         for name, measure in MEASURES.items()
         if (labels is not None or not measure.labels)
         and (X is not None or not measure.data)
+        and (len(others) > 0 or not measure.others)
     ]
-    told = list(judged(Judge(Y, labels, X, random_state), wanted))
+    told = list(judged(Judge(Y, labels, X, random_state, others), wanted))
     missed = [f"{name} ({why})" for name, value, why in told if value is None]
     if missed:
         warnings.warn(f"not measured: {'; '.join(missed)}", UserWarning, stacklevel=2)

@@ -1,10 +1,11 @@
 """Two clouds moved together step by step: when are they still seen as two?
 
-``python -m benchmarks.gap [--rows 6000] [--seeds 5]`` maps two Gaussians, and two cubes,
-of 2, 5, 10 and 20 dimensions at several distances with PaCMAP, the paper's distance and
-the default. It tells how well the groups that can be seen are the two clouds, and in
-how many pieces the map is, and draws both. Two Gaussians have two peaks of density if
-their centres are more than two standard deviations apart; two cubes touch at 0.
+``python -m benchmarks.gap [--rows 6000] [--seeds 5]`` maps two Gaussians, and two
+cubes, of 2, 5, 10 and 20 dimensions at several distances with PaCMAP, the paper's
+distance and the default. It tells how well the groups that can be seen are the two
+clouds, and in how many pieces the map is, and draws the first. Two Gaussians have two
+peaks of density if their centres are more than two standard deviations apart; two cubes
+touch at 0.
 """
 
 import argparse
@@ -99,10 +100,10 @@ def main():
     ]
     picture(rows)
     text = (
-        f"{arguments.rows:,} rows, mean of {arguments.seeds} seeds: adjusted Rand index "
-        "of the visible groups with the two clouds / pieces of the map. Two Gaussians "
-        "have two peaks of density beyond a distance of 2 (dotted line); cubes touch "
-        "at 0.\n\n![the same as curves](gap.png)\n" + tables(rows)
+        f"{arguments.rows:,} rows, mean of {arguments.seeds} seeds: adjusted Rand "
+        "index of the visible groups with the two clouds / pieces of the map. "
+        "Gaussians have two peaks of density beyond a distance of 2 (dotted line); "
+        "cubes touch at 0.\n\n![the same as curves](gap.png)\n" + tables(rows)
     )
     machine.save("gap", "Two clouds and a gap", machine.describe(), text, rows)
 

@@ -54,6 +54,8 @@ def measure(Y, y, Z, near, *, slow):
     whole = metrics.pieces(Y)
     row = {"pieces": whole.number, "strays": whole.strays}
     row["preservation"] = metrics.kept(near, Y)
+    if y is None:
+        return row, None
     groups = visible(Y)
     row |= {
         "silhouette": metrics.silhouette(Y, y),
@@ -125,7 +127,7 @@ def table(rows):
     for row in sorted(rows, key=lambda r: order[r["data"]]):
         cells = [cell(row, key) for key in COLUMNS]
         for key in ("agreement", "inside"):
-            cells.append(f"{row[key]:.3f}" if key in row else "")
+            cells += [f"{row[key]:.3f}" if key in row else ""]
         lines.append(f"| {row['data']} | {row['method']} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -204,8 +206,8 @@ def main():
         "SVM: of 10,000 points at most. ARI: agreement of the groups that HDBSCAN "
         "sees in the map with the labels. "
         "Agreement: adjusted Rand index of the visible groups of one seed with those "
-        "of another, mean of all pairs of seeds; inside: the same among the rows of the "
-        "largest label. Data that is one piece: [wholeness](wholeness.md)."
+        "of another, mean of all pairs of seeds; inside: the same among the rows of "
+        "the largest label. Data that is one piece: [wholeness](wholeness.md)."
     )
     for name in arguments.ablation:
         text += ablation(name)

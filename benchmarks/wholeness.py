@@ -1,6 +1,6 @@
 """No invented groups: pieces and strays of data that is one piece.
 
-``python -m benchmarks.wholeness [--rows 1000 8000 50000] [--seeds 10 10 3] [SET ...]``
+``python -m benchmarks.wholeness [SET ...] [--rows 1000 8000 50000] [--seeds 10 10 3]``
 maps each set of `localmap.datasets.ONE_PIECE`, and the mammoth, with PaCMAP, the
 paper's distance and the default, another set of points for each seed, and counts what
 hangs together (`metrics.pieces`). It ends with what is more than PaCMAP's mean by .3

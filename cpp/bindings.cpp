@@ -125,7 +125,7 @@ NB_MODULE(_core, module) {
 
     module.def(
         "file_pairs",
-        [](Matrix<std::uint32_t> pairs, Vector<const std::uint8_t> sure,
+        [](Matrix<std::uint32_t> pairs, Vector<const std::uint16_t> sure,
            Vector<std::int64_t> starts, Vector<std::int64_t> middles, int threads) {
             file_pairs(pairs.data(), static_cast<std::int64_t>(pairs.shape(0)),
                        static_cast<std::int64_t>(pairs.shape(1)),

@@ -116,7 +116,7 @@ inline void mean_shares(const std::int32_t* near, const std::uint8_t* shared,
                         std::int64_t n, std::int64_t k, float* out, int threads,
                         Poll poll) {
     parallel_for(n, kRowGrain, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
-        Sums around(k * k);
+        Sums around(std::min(n, k * k));
         for (std::int64_t i = begin; i < end; ++i) {
             around.clear();
             for (std::int64_t s = 0; s < k; ++s) {

@@ -45,7 +45,7 @@ static_assert(sizeof(PairCode) == sizeof(std::int32_t));
 // sure[i] partners of each row come first in their tile, up to middles[a * blocks + b];
 // without `sure` none are.
 inline void file_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
-                       const std::uint8_t* sure, std::int64_t* starts,
+                       const std::uint16_t* sure, std::int64_t* starts,
                        std::int64_t* middles, int threads, Poll poll) {
     const std::int64_t rows = block_rows(n), blocks = block_count(n);
     const int bits = block_bits(n);

@@ -307,7 +307,8 @@ def test_time_against_rows_is_drawn(tmp_path):
     rows = [
         row("ours", 0, 0.5, dataset=f"mixture{n}", seconds=n / 1e3) for n in (10, 99)
     ]
-    assert dict(report._pictures(tmp_path, rows))["time.png"][:4] == b"\x89PNG"
+    report.write(tmp_path, rows)
+    assert (tmp_path / "time.png").read_bytes()[:4] == b"\x89PNG"
 
 
 @pytest.mark.parametrize("method", ["weights", "pairs", "ours_paper", "ours_pacmap"])
@@ -461,6 +462,35 @@ def test_seeds_that_agree_and_seeds_that_do_not(small, tmp_path):
     said = (out / "report.md").read_text()
     assert "## agreement of seeds" in said
     assert "seeds agree with 0.00 inside the largest group" in said
+    # Rows without a label take no part.
+    unlabelled = np.where(arrays["groups"] == 9, -1, arrays["codes"])
+    for row in found:
+        np.savez(out / "maps" / f"{row['name']}.npz", **arrays | {"codes": unlabelled})
+    kept = seeds.with_agreement(out, found)
+    assert kept[0]["measures"][seeds.INSIDE] == 1.0
+    path.write_bytes(b"damaged")
+    damaged = seeds.with_agreement(out, found)
+    assert "cannot be compared" in damaged[0]["unmeasured"][seeds.AGREEMENT]
     path.unlink()
     alone = seeds.with_agreement(out, found)
     assert all(seeds.AGREEMENT not in row["measures"] for row in alone)
+
+
+def test_a_picture_whose_maps_are_gone_stays(small, tmp_path):
+    out = tmp_path / "out"
+    found = go(jobs(small), out, FEW, run.Limits(), quiet=True)
+    (picture,) = (p for p in report.write(out, found) if p.suffix == ".png")
+    before = picture.read_bytes()
+    assert "earlier run" not in (out / "report.md").read_text()
+    (out / "maps" / f"{found[3]['name']}.npz").unlink()  # not the one that is drawn
+    report.write(out, found)
+    assert "earlier run" not in (out / "report.md").read_text()
+    (out / "maps" / f"{found[0]['name']}.npz").unlink()
+    report.write(out, found)
+    assert picture.read_bytes() == before
+    said = (out / "report.md").read_text()
+    assert "Pictures of an earlier run" in said
+    assert f"- {picture.name}" in said
+    picture.unlink()
+    report.write(out, found)
+    assert picture.read_bytes() != before

@@ -397,6 +397,12 @@ def test_score_tells_cuts_that_move(tmp_path, capsys):
     assert "not cut alike" not in said.err
     assert cli.main(["score", one, "--other", one, "--other", other]) == 0
     assert "not cut alike" in capsys.readouterr().err
+    named = table.assign(id=range(200))
+    named.to_csv(tmp_path / "a.csv", index=False)
+    named[::-1].to_csv(tmp_path / "b.csv", index=False)
+    a, b = (str(tmp_path / name) for name in ("a.csv", "b.csv"))
+    assert cli.main(["score", a, "--other", b]) == 2
+    assert "id differs in 200 rows, the first of them row 1" in capsys.readouterr().err
     table.iloc[1:].to_csv(tmp_path / "few.csv", index=False)
     assert cli.main(["score", one, "--other", str(tmp_path / "few.csv")]) == 2
     assert "must have 200 points as this one; got 199" in capsys.readouterr().err

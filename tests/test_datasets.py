@@ -309,3 +309,5 @@ def test_shapes_are_what_they_are_called():
     assert X[y == 1, 0].mean() - X[y == 0, 0].mean() == pytest.approx(4, abs=0.1)
     with pytest.raises(ValueError, match=r"one of gauss2, .*; got 'cube4'"):
         datasets.one_piece("cube4", 10)
+    with pytest.raises(ValueError, match="kind must be"):
+        datasets.two_clouds("ball", 3, 1.0, 10)

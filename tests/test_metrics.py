@@ -227,14 +227,17 @@ def test_agreement_by_hand():
     other[:40:2] = 3
     assert abs(metrics.agreement([cut, other]).inside) < 0.05
     # By labels the largest is another one, which neither cuts.
-    labels = np.repeat(["a", "b", "c"], [40, 19, 21])
-    labels[:30] = "d"
-    assert metrics.agreement([one, cut], labels).inside == 0.0
     labels = np.repeat(["a", "b", "c"], [10, 40, 30])
     kept = metrics.agreement([one[::-1], cut[::-1]], labels)
     assert kept.inside == pytest.approx(1.0)
     # Mean over three maps; nothing is a group.
     assert metrics.agreement([one, one, cut]).inside == pytest.approx(1 / 3)
+    # A few points outside, or in a group of their own, are no cut.
+    few = one.copy()
+    few[:3] = 7
+    few[3:6] = -1
+    assert metrics.agreement([one, few]).inside == 1.0
+    assert metrics.agreement([one, few], one).inside == 1.0
     none = np.full(80, -1)
     assert metrics.agreement([none, none]) == (1.0, 1.0)
     with pytest.raises(ValueError, match="at least two maps; got 1"):

@@ -96,6 +96,12 @@ def test_most_pairs_of_a_cloud_are_sure_in_any_dimension(name):
     assert share_of_sure(one_piece(name, 2000)) > 0.6
 
 
+def test_more_than_255_pairs_of_a_row_may_be_sure():
+    graph = graph_of(np.random.default_rng(0).random((700, 2)), 350)
+    _, sure = sure_first(graph, graph.indices[:, :300])
+    assert sure.mean() > 256
+
+
 def test_false_pairs_are_not_sure():
     rng = np.random.default_rng(0)
     graph = graph_of(
@@ -144,7 +150,7 @@ def test_reach_is_a_quantile_of_distances_and_not_less_than_twenty():
 @pytest.mark.parametrize("n", [300, 1300])
 def test_sure_pairs_keep_pacmaps_force(make_problem, dim, n):
     problem = make_problem(n=n, dim=dim)
-    sure = np.random.default_rng(0).integers(0, 11, n).astype(np.uint8)
+    sure = np.random.default_rng(0).integers(0, 11, n).astype(np.uint16)
     near, *others = (p.copy() for p in problem.pairs)
     filed = [kernels.FiledPairs(near, 2, sure), *map(kernels.FiledPairs, others)]
     weights = kernels.Weights(1.0, 0.0, 1.0, 0.0, 5.0)
@@ -163,7 +169,7 @@ def test_sure_pairs_keep_pacmaps_force(make_problem, dim, n):
             np.sort(np.where(part, back, -1)), np.sort(expected)
         )
     with pytest.raises(ValueError, match="how many of"):
-        kernels.FiledPairs(problem.pairs.near.copy(), 1, sure + np.uint8(5))
+        kernels.FiledPairs(problem.pairs.near.copy(), 1, sure + np.uint16(5))
 
 
 def test_choices_are_told(digits):

@@ -15,7 +15,7 @@ def instruction_set() -> str: ...
 def block_rows(n: int) -> int: ...
 def file_pairs(
     pairs: NDArray[np.uint32],
-    sure: NDArray[np.uint8],
+    sure: NDArray[np.uint16],
     starts: NDArray[np.int64],
     middles: NDArray[np.int64],
     threads: int,

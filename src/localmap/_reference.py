@@ -57,7 +57,7 @@ def forces(
     mid_near: Ints,
     further: Ints,
     weights: tuple[float, float, float, float, float],
-    sure: NDArray[np.uint8] | None = None,
+    sure: NDArray[np.uint16] | None = None,
 ) -> tuple[Array, float]:
     """Gradient of the layout and PaCMAP's loss, pair by pair.
 
@@ -68,7 +68,7 @@ def forces(
     point i keep PaCMAP's force.
     """
     if sure is None:
-        sure = np.zeros(len(Y), dtype=np.uint8)
+        sure = np.zeros(len(Y), dtype=np.uint16)
     w_near, w_mid_near, w_further, plain, local = weights
     gradient = np.zeros(Y.shape)
     loss = 0.0

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from localmap import metrics, tables
 from localmap.bench import command
@@ -146,10 +147,7 @@ def score(arguments: argparse.Namespace) -> None:
         X = _read_beside(arguments.data, arguments.labels, arguments.id).X
     rows, columns = Y.shape
     _say(f"A map of {rows} points in {columns} dimensions.")
-    others = [
-        _read_beside(path, arguments.labels, arguments.id).map
-        for path in arguments.other
-    ]
+    others = [_other_map(path, table, arguments) for path in arguments.other]
     found = metrics.score(Y, table.groups, X, others=others)
     for name, value in found.items():
         print(f"{name:24s}{value:8.4f}".replace(".0000", ""))
@@ -158,6 +156,24 @@ def score(arguments: argparse.Namespace) -> None:
             "The largest group is not cut alike in the other maps: do not take its "
             "parts for groups of the data."
         )
+
+
+def _other_map(
+    path: Path, table: tables.Table, arguments: argparse.Namespace
+) -> NDArray[Any]:
+    """Read another map of the same rows, in the same order as far as columns tell."""
+    other = _read_beside(path, arguments.labels, arguments.id)
+    if len(other.kept) == len(table.kept):
+        for name in table.kept.columns.intersection(other.kept.columns):
+            differs = table.kept[name].astype(str) != other.kept[name].astype(str)
+            if differs.any():
+                msg = (
+                    f"{path} must have the same rows in the same order as "
+                    f"{arguments.embedding}; {name} differs in {differs.sum()} rows, "
+                    f"the first of them row {differs.to_numpy().argmax() + 1}"
+                )
+                raise tables.TableError(msg)
+    return other.map
 
 
 def _read_beside(path: Path, labels: str | None, ids: Sequence[str]) -> tables.Table:
@@ -275,8 +291,8 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="MAP",
-        help="another map of the same rows, with another seed say: are the groups the "
-        "same? May be repeated",
+        help="another map of the same rows in the same order, with another seed say: "
+        "are the groups the same? May be repeated",
     )
     _add_columns(judge)
     judge.set_defaults(run=score)

@@ -42,9 +42,9 @@ class LocalMAP(PaCMAP):
         ``n_neighbors + 50`` of them are best).
     proximal_distance : float or "auto", default="auto"
         Reach of the local further pairs in the map. "auto" measures it as the map
-        grows, and lets near pairs that share half of their neighbours keep their pull,
-        so that groups separate and continuous shapes stay whole; see
-        `localmap.proximal` for the rule. 10.0 is the paper's setting.
+        grows, and lets near pairs that share as many of their neighbours as is usual
+        around them keep their pull, so that groups separate and what is one piece stays
+        whole; see `localmap.proximal` for the rule. 10.0 is the paper's setting.
     near_strength : float or None, default=None
         Strength of the near force in the last phase. None is half of
         `proximal_distance`, as in the paper, or 1.79 if that is "auto".

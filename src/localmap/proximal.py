@@ -8,16 +8,15 @@ pairs may be torn, it tears one homogeneous cloud to pieces, at another place fo
 seed. Length alone cannot tell a gap from a tear, but the data can: rows of one group
 have more of their nearest rows in common than false neighbours have.
 
-How much is "more" depends on the place. Near rows of a flat sheet have four fifths of
-their sixty nearest rows in common, those of a five-dimensional cube one half, those of
-noise of fifty dimensions one seventh: so no constant will do, and each pair is compared
-with what is usual around it.
+How much is "more" depends on the place. Of 8,000 near rows of a flat sheet have four
+fifths of their sixty nearest rows in common, those of a five-dimensional cube one half,
+those of noise of fifty dimensions one seventh: so no constant will do, and each pair is
+compared with what is usual around it.
 
 - *What a pair shares* is the share of their sixty nearest rows that its two rows have
   in common, averaged with that of the near pairs around it (from the partners of one to
   the partners of the other). Across a gap all pairs share little, elsewhere only some
-  do, by chance: the mean tells the two apart. In homogeneous clouds of any dimension
-  the mean hardly ever falls below three quarters of what is usual.
+  do, by chance: the mean tells the two apart.
 - *What is usual* for a row is the mean over all near pairs of the sixty rows around it,
   or of its own if that is more: a row between two groups is measured by the rows inside
   them. Of the two rows of a pair the larger counts. Rows whose surroundings differ in
@@ -26,7 +25,9 @@ with what is usual around it.
   nothing, tails of 1,000 rows tear off; by the ratio itself, dense groups hide.)
 - A pair is *sure*, and keeps PaCMAP's force, if it shares nine tenths of what is usual,
   or as much less as chance explains: half a standard deviation of counting sixty rows.
-  That matters where little is shared at all, in noise of many dimensions.
+  That matters where little is shared at all, in noise of many dimensions. In one cloud
+  all but a few per cent (a sheet) to a quarter (fifty dimensions) of the pairs are
+  sure; the others lie anywhere in it, and no cut runs through them alone.
 
 **Strength.** Pairs that are not sure are pulled by ``strength / sqrt(t)`` times
 PaCMAP's force. The strength is chosen so that the strongest pull of a pair, at whatever
@@ -40,8 +41,10 @@ already, which lifts the silhouette and loses neighbours. Pairs from most of the
 not go stale as points move: they are redrawn every 50 iterations, not every 10.
 
 Where this fails: groups that touch stay together, as in PaCMAP, also where labels say
-that they are two; and data with fewer than a few dozen rows in a group has too few
-neighbours to count.
+that they are two; groups of fewer than about sixty rows have too few neighbours to
+count, and of data of as few rows all pairs are sure. Rows far from all others, whose
+surroundings are many times larger than theirs, keep their pairs whatever these share,
+as do pairs to a heap of duplicates.
 """
 
 from __future__ import annotations
@@ -89,7 +92,7 @@ LEAST_REACH: Final = 20.0
 
 def sure_first(
     graph: KNNGraph, near: kernels.Ints, n_threads: int = 1
-) -> tuple[kernels.Ints, NDArray[np.uint8]]:
+) -> tuple[kernels.Ints, NDArray[np.uint16]]:
     """Put the sure pairs of each row first; return the pairs and how many are sure."""
     n = len(near)
     among = min(AMONG, graph.indices.shape[1])
@@ -100,7 +103,7 @@ def sure_first(
     usual = usual_share(graph.indices[:, :among], shares)
     sizes = graph.distances[:, among - 1].astype(np.float64)
     ordered = np.empty_like(near)
-    count = np.empty(n, dtype=np.uint8)
+    count = np.empty(n, dtype=np.uint16)
     for rows in _blocks(n):
         sure = shares[rows] >= least_share(
             usual[rows, None], usual[near[rows]],
@@ -108,7 +111,7 @@ def sure_first(
         )  # fmt: skip
         order = np.argsort(~sure, axis=1, kind="stable")
         ordered[rows] = np.take_along_axis(near[rows], order, axis=1)
-        count[rows] = sure.sum(axis=1)
+        count[rows] = np.minimum(sure.sum(axis=1), np.iinfo(np.uint16).max)
     return ordered, count
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from localmap.bench.summary import label
+from localmap.bench.summary import AGREEMENT, INSIDE, OF_SEVERAL, label
 from localmap.metrics import CUTS_AGREE, agreement, visible_groups
-
-AGREEMENT: Final = "agreement of seeds"
-INSIDE: Final = "agreement of seeds inside the largest group"
-OF_SEVERAL: Final = (AGREEMENT, INSIDE)
 
 
 def with_agreement(
@@ -22,8 +19,8 @@ def with_agreement(
 ) -> list[dict[str, Any]]:
     """Add to each run how far its groups are those of the method's other seeds.
 
-    Only runs that were measured and whose maps are kept take part. The largest group
-    is that of the labels, where there are any.
+    Only runs that were measured and whose maps are kept take part. Where there are
+    labels, rows without one do not, and the largest group is that of the labels.
     """
     alike: dict[tuple[str, str], list[int]] = {}
     for place, row in enumerate(results):
@@ -33,20 +30,18 @@ def with_agreement(
     for places in alike.values():
         if len(places) < 2:
             continue
-        maps = [_seen(_map(folder, results[place])) for place in places]
-        for own, place in enumerate(places):
-            each = np.mean(
-                [
-                    agreement([maps[own][0], other[0]], maps[own][1])
-                    for number, other in enumerate(maps)
-                    if number != own
-                ],
-                axis=0,
-            )
-            more = {AGREEMENT: float(each[0]), INSIDE: float(each[1])}
-            found[place] = results[place] | {
-                "measures": results[place]["measures"] | more
-            }
+        told: dict[str, Any]
+        try:
+            maps, codes = _seen([_map(folder, results[place]) for place in places])
+            same = agreement(maps, codes)
+            told = {"measures": {AGREEMENT: same.groups, INSIDE: same.inside}}
+        except (ValueError, OSError, KeyError, BadZipFile) as error:
+            reason = f"its maps cannot be compared: {error}".splitlines()[0]
+            told = {"unmeasured": dict.fromkeys(OF_SEVERAL, reason)}
+        for place in places:
+            row = results[place]
+            more = {key: row[key] | value for key, value in told.items()}
+            found[place] = row | more
     return found
 
 
@@ -64,10 +59,19 @@ def _map(folder: Path, row: dict[str, Any]) -> Path:
     return folder / "maps" / f"{row['name']}.npz"
 
 
-def _seen(path: Path) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
-    """Return the visible groups of a map and its labels."""
-    with np.load(path, allow_pickle=False) as archive:
-        codes = archive["codes"]
-        groups = archive["groups"] if "groups" in archive.files else None
-        groups = visible_groups(archive["Y"]) if groups is None else groups
-    return groups, codes if len(codes) else None
+def _seen(
+    paths: Sequence[Path],
+) -> tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]:
+    """Return the visible groups of each map, and the labels; of rows that have one."""
+    maps = []
+    for path in paths:
+        with np.load(path, allow_pickle=False) as archive:
+            codes = archive["codes"]
+            if "groups" in archive.files:
+                maps.append(archive["groups"])
+            else:
+                maps.append(visible_groups(archive["Y"]))
+    known = codes >= 0
+    if not known.any():
+        return maps, None
+    return [groups[known] for groups in maps], codes[known]

@@ -159,6 +159,9 @@ def two_clouds(
     y : ndarray of shape (n,)
         0 or 1.
     """
+    if kind not in ("gauss", "cube"):
+        msg = f'kind must be "gauss" or "cube"; got {kind!r}.'
+        raise ValueError(msg)
     rng = np.random.default_rng(random_state)
     X = _gauss(n, rng, d) if kind == "gauss" else _cube(n, rng, d)
     y = np.arange(n) % 2

@@ -45,14 +45,14 @@ class FiledPairs:
     """
 
     def __init__(
-        self, pairs: Ints, n_threads: int = 1, sure: NDArray[np.uint8] | None = None
+        self, pairs: Ints, n_threads: int = 1, sure: NDArray[np.uint16] | None = None
     ) -> None:
         n = len(pairs)
         blocks = -(-n // _core.block_rows(n))
         self.starts = np.empty(blocks**2 + 1, dtype=np.int64)
         self.middles = np.empty(blocks**2, dtype=np.int64)
         self.codes = checked(pairs, n).view(np.uint32)
-        self.sure = np.empty(0, dtype=np.uint8) if sure is None else sure
+        self.sure = np.empty(0, dtype=np.uint16) if sure is None else sure
         if sure is not None and (
             sure.shape != (n,) or sure.max() > self.codes.shape[1]
         ):
@@ -104,7 +104,7 @@ class Descent:
         learning_rate: float = 1.0,
         n_threads: int = 1,
         *,
-        sure: NDArray[np.uint8] | None = None,
+        sure: NDArray[np.uint16] | None = None,
         ordered: bool = False,
     ) -> None:
         self.Y = contiguous(Y)

@@ -203,7 +203,8 @@ def score(
         The data that the map is of.
     others : sequence of array-like of shape (n_samples, n_components), default=()
         Other maps of the same rows, with other seeds say: how far the visible groups
-        of all are the same, as a whole and inside the largest (see `agreement`).
+        of Y are theirs, as a whole and inside the largest, of the labels if there are
+        any (see `agreement`). Rows without a label are left out.
     random_state : int, default=0
         Decides the samples of large data.
 

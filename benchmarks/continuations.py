@@ -14,13 +14,13 @@ import numpy as np
 from benchmarks.data import load
 from localmap import kernels
 from localmap.datasets import ONE_PIECE, one_piece
-from localmap.initialize import initialize
-from localmap.neighbors import nearest_neighbors
-from localmap.optimize import optimize
-from localmap.pairs import PairCounts, sample_pairs
-from localmap.proximal import sure_first
-from localmap.schedule import schedule
-from localmap.space import space_of
+from localmap.geometry.neighbors import nearest_neighbors
+from localmap.geometry.space import space_of
+from localmap.method.adjust import trusted_first
+from localmap.method.optimize import optimize
+from localmap.method.pairs import PairCounts, sample_pairs
+from localmap.method.schedule import schedule
+from localmap.method.start import initialize
 
 
 class Problem:
@@ -34,12 +34,14 @@ class Problem:
         space = space_of(X, "euclidean", 100)
         graph = self.graph(space.Z, threads)
         pairs = sample_pairs(space, graph, PairCounts(10, 5, 20), seed, threads)
-        near, self.sure = sure_first(graph, pairs.near, threads)
+        near, self.trusted = trusted_first(graph, pairs.near, threads)
         self.near = near.copy()
         self.seed = seed
         start = initialize(space, "pca", 2, seed)
         pairs = pairs._replace(near=near)
-        self.descent = kernels.Descent(start, *pairs, 1.0, threads, sure=self.sure)
+        self.descent = kernels.Descent(
+            start, *pairs, 1.0, threads, trusted=self.trusted
+        )
         phases = schedule((100, 100, 250), 0.0, 0.0)[:2]
         optimize(self.descent, phases, proximal_distance=1.0, key=seed)
 
@@ -47,14 +49,14 @@ class Problem:
     def graph(Z, threads=2):
         return nearest_neighbors(Z, min(60, len(Z) - 1), threads)
 
-    def continued(self, *, sure=False):
-        """A copy to continue; without sure pairs unless asked for."""
+    def continued(self, *, trusted=False):
+        """A copy to continue; without trusted pairs unless asked for."""
         descent = copy.deepcopy(self.descent)
-        if not sure:
-            filed = descent._near  # noqa: SLF001
-            filed.unfile()
-            filed.sure = np.empty(0, dtype=np.uint8)
-            filed.file()
+        if not trusted:
+            tiled = descent._near  # noqa: SLF001
+            tiled.unpack()
+            tiled.trusted = np.empty(0, dtype=np.uint8)
+            tiled.pack()
         return descent
 
 

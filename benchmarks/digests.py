@@ -44,22 +44,28 @@ def maps(name):
     split = len(X) * 9 // 10
     yield "dense", lambda: default.fit_transform(X)
     yield "PaCMAP", lambda: PaCMAP(random_state=0).fit_transform(X)
-    yield "distance 10", lambda: LocalMAP(
-        proximal_distance=10.0, random_state=0
-    ).fit_transform(X)
+    yield (
+        "distance 10",
+        lambda: LocalMAP(proximal_distance=10.0, random_state=0).fit_transform(X),
+    )
     yield "locality .5", lambda: LocalMAP(locality=0.5, random_state=0).fit_transform(X)
     yield "cosine", lambda: LocalMAP(metric="cosine", random_state=0).fit_transform(X)
     yield "wide sparse", lambda: default.fit_transform(wide(X))
-    yield "transform", lambda: (
-        LocalMAP(random_state=0).fit(X[:split]).transform(X[split:])
+    yield (
+        "transform",
+        lambda: LocalMAP(random_state=0).fit(X[:split]).transform(X[split:]),
     )
     if len(X) > 20_000:
         return
-    yield "manhattan", lambda: LocalMAP(
-        metric="manhattan", random_state=0
-    ).fit_transform(X)
-    yield "graph", lambda: LocalMAP(metric="precomputed", random_state=0).fit_transform(
-        kneighbors_graph(X, 60, mode="distance")
+    yield (
+        "manhattan",
+        lambda: LocalMAP(metric="manhattan", random_state=0).fit_transform(X),
+    )
+    yield (
+        "graph",
+        lambda: LocalMAP(metric="precomputed", random_state=0).fit_transform(
+            kneighbors_graph(X, 60, mode="distance")
+        ),
     )
 
 

@@ -19,8 +19,8 @@ from benchmarks import machine
 from benchmarks.continuations import Problem
 from benchmarks.data import load
 from localmap import LocalMAP, PaCMAP, kernels, metrics
-from localmap.pairs import scales
-from localmap.preprocess import preprocess
+from localmap.geometry.pca import preprocess
+from localmap.method.pairs import scales
 
 BIG = ("mnist", "fmnist")
 SETS = ("digits", "usps", "coil20", "kang", "duo4eq", "20ng", *BIG)
@@ -136,8 +136,6 @@ def ablation(name="usps", seed=0):
     """The paper's parts alone: what each does to the same map."""
     from matplotlib.figure import Figure
 
-    from localmap import proximal
-
     problem = Problem(name, seed, 2)
     plain, local = kernels.Weights(1, 0, 1), kernels.Weights(1, 0, 1, 0, 5)
     measured = kernels.Weights(1, 0, 1, 0, proximal.STRENGTH)
@@ -146,7 +144,7 @@ def ablation(name="usps", seed=0):
         "near weights only": (local, None, False),
         "local further pairs only": (plain, 10.0, False),
         "both (10 / 5)": (local, 10.0, False),
-        "auto without sure pairs": (measured, "auto", False),
+        "auto without trusted pairs": (measured, "auto", False),
         "auto": (measured, "auto", True),
     }
     figure = Figure(figsize=(13, 8.5), layout="constrained")
@@ -154,8 +152,8 @@ def ablation(name="usps", seed=0):
         "| part | silhouette | ARI | groups | preservation |",
         "|---|---|---|---|---|",
     ]
-    for place, (title, (weights, reach, with_sure)) in enumerate(parts.items()):
-        descent = problem.continued(sure=with_sure)
+    for place, (title, (weights, reach, with_trust)) in enumerate(parts.items()):
+        descent = problem.continued(trusted=with_trust)
         for i in range(250):
             descent.step(weights if i else plain)
             every = proximal.REDRAW_EVERY if reach == "auto" else 10

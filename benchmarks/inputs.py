@@ -18,7 +18,7 @@ from benchmarks.data import load
 
 
 def rescaled():
-    from localmap.space import space_of
+    from localmap.geometry.space import space_of
 
     X, _ = load("usps")
     factors = np.random.default_rng(0).uniform(0.01, 100, (len(X), 1))

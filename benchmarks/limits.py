@@ -15,13 +15,13 @@ from scipy.linalg import eigh
 from benchmarks import machine
 from benchmarks.data import load
 from localmap import LocalMAP, kernels
-from localmap.neighbors import (
+from localmap.geometry.neighbors import (
     CELLS_PER_ROOT,
     EXACT_ROWS,
     TARGET_RECALL,
     _true_neighbors,
 )
-from localmap.preprocess import EXACT_PCA, preprocess
+from localmap.geometry.pca import EXACT_PCA, preprocess
 
 ROUNDS = 5
 

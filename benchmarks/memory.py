@@ -46,8 +46,8 @@ def fit(name):
 
 def optimizer(n):
     from localmap import kernels
-    from localmap.optimize import optimize
-    from localmap.schedule import schedule
+    from localmap.method.optimize import optimize
+    from localmap.method.schedule import schedule
 
     def run(n):
         """Return the peak beyond what there was before the pairs were made."""

@@ -16,8 +16,8 @@ from benchmarks import machine
 from benchmarks.data import load
 from benchmarks.peers import brisc_cells
 from localmap import kernels
-from localmap.neighbors import nearest_neighbors
-from localmap.preprocess import preprocess
+from localmap.geometry.neighbors import nearest_neighbors
+from localmap.geometry.pca import preprocess
 
 K, AT, ENOUGH, SAMPLE = 60, 10, 0.98, 1000
 

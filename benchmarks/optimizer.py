@@ -18,13 +18,13 @@ import pacmap.pacmap as authors
 from benchmarks import machine
 from benchmarks.data import load
 from benchmarks.peers import brisc_cells
-from localmap.initialize import initialize
+from localmap.geometry.neighbors import nearest_neighbors
+from localmap.geometry.space import space_of
 from localmap.kernels import Descent
-from localmap.neighbors import nearest_neighbors
-from localmap.optimize import optimize
-from localmap.pairs import PairCounts, sample_pairs
-from localmap.schedule import schedule
-from localmap.space import space_of
+from localmap.method.optimize import optimize
+from localmap.method.pairs import PairCounts, sample_pairs
+from localmap.method.schedule import schedule
+from localmap.method.start import initialize
 
 N_ITERS = (100, 100, 250)
 

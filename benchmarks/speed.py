@@ -57,7 +57,7 @@ def pacmap_pacmap(X):
 
 
 def brisc(X):
-    from localmap.preprocess import preprocess
+    from localmap.geometry.pca import preprocess
 
     start = time.perf_counter()
     Z, _ = preprocess(X)

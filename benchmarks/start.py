@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks import machine
 from benchmarks.data import load
-from localmap import LocalMAP, PaCMAP, initialize
+from localmap import LocalMAP, PaCMAP
 from localmap.metrics import silhouette
 
 SPREADS = (1e-4, 1e-2, 1.0, 2.0, 4.0, 10.0, 20.0)

@@ -68,8 +68,8 @@ def work(method, dataset):
         start = time.perf_counter()
         placed = np.asarray(transform(X[n:]))
         seconds = time.perf_counter() - start
-    judge = KNeighborsClassifier(10).fit(Y, y[:n])
-    result = {"seconds": seconds, "accuracy": judge.score(placed, y[n:])}
+    card = KNeighborsClassifier(10).fit(Y, y[:n])
+    result = {"seconds": seconds, "accuracy": card.score(placed, y[n:])}
     if method == "localmap":
         some = np.arange(n, len(X), 101)
         alone = np.vstack([transform(X[i : i + 1]) for i in some])

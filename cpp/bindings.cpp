@@ -9,10 +9,10 @@
 #include "isa.hpp"
 #include "knn.hpp"
 #include "local_further.hpp"
-#include "mutual.hpp"
+#include "reverse.hpp"
 #include "pairs.hpp"
 #include "parallel.hpp"
-#include "settle.hpp"
+#include "relax.hpp"
 #include "silhouette.hpp"
 #include "tiles.hpp"
 
@@ -33,13 +33,13 @@ bool signalled() {
     return PyErr_CheckSignals() != 0;
 }
 
-// All pairs of one kind, filed by tile.
-class Filed {
+// All pairs of one kind, tiled by tile.
+class Tiled {
 public:
     Vector<const std::int64_t> starts, middles;
     Matrix<const std::uint32_t> codes;
 
-    PairRun sure(std::int64_t tile) const {
+    PairRun trusted(std::int64_t tile) const {
         return run(starts.data()[tile], middles.data()[tile]);
     }
     PairRun rest(std::int64_t tile) const {
@@ -52,7 +52,7 @@ private:
     }
 };
 
-Filed filed(nb::handle pairs) {
+Tiled tiled(nb::handle pairs) {
     return {nb::cast<Vector<const std::int64_t>>(pairs.attr("starts")),
             nb::cast<Vector<const std::int64_t>>(pairs.attr("middles")),
             nb::cast<Matrix<const std::uint32_t>>(pairs.attr("codes"))};
@@ -74,7 +74,7 @@ Weights read_weights(const Vector<const float>& w) {
 // The forces on all points of a map, added to `gradient`; `finish(first, count)` is told
 // of each run of numbers of Y that no pair will read or pull any more.
 template <class Finish>
-double pull_map(const Matrix<float>& Y, const Filed kinds[3], const Vector<const float>& w,
+double pull_map(const Matrix<float>& Y, const Tiled kinds[3], const Vector<const float>& w,
                 float* gradient, bool with_loss, int threads, Finish&& finish) {
     const auto n = static_cast<std::int64_t>(Y.shape(0));
     const auto dim = static_cast<std::int64_t>(Y.shape(1));
@@ -87,7 +87,7 @@ double pull_map(const Matrix<float>& Y, const Filed kinds[3], const Vector<const
     };
     auto pairs = [&](std::int64_t a, std::int64_t b) {
         const std::int64_t tile = a * blocks + b;
-        return TilePairs{kinds[0].sure(tile), kinds[0].rest(tile), kinds[1].rest(tile),
+        return TilePairs{kinds[0].trusted(tile), kinds[0].rest(tile), kinds[1].rest(tile),
                          kinds[2].rest(tile)};
     };
     run_tiles(
@@ -124,20 +124,20 @@ NB_MODULE(_core, module) {
     module.def("block_rows", [](std::int64_t n) { return block_rows(n); });
 
     module.def(
-        "file_pairs",
-        [](Matrix<std::uint32_t> pairs, Vector<const std::uint16_t> sure,
+        "pack_pairs",
+        [](Matrix<std::uint32_t> pairs, Vector<const std::uint16_t> trusted,
            Vector<std::int64_t> starts, Vector<std::int64_t> middles, int threads) {
-            file_pairs(pairs.data(), static_cast<std::int64_t>(pairs.shape(0)),
+            pack_pairs(pairs.data(), static_cast<std::int64_t>(pairs.shape(0)),
                        static_cast<std::int64_t>(pairs.shape(1)),
-                       sure.shape(0) == 0 ? nullptr : sure.data(), starts.data(), middles.data(), threads, signalled);
+                       trusted.shape(0) == 0 ? nullptr : trusted.data(), starts.data(), middles.data(), threads, signalled);
         },
         Release());
 
     module.def(
-        "unfile_pairs",
+        "unpack_pairs",
         [](Matrix<std::uint32_t> pairs, Vector<const std::int64_t> starts,
            Vector<const std::int64_t> middles, int threads) {
-            unfile_pairs(pairs.data(), static_cast<std::int64_t>(pairs.shape(0)),
+            unpack_pairs(pairs.data(), static_cast<std::int64_t>(pairs.shape(0)),
                          static_cast<std::int64_t>(pairs.shape(1)), starts.data(),
                          middles.data(), threads, signalled);
         },
@@ -155,6 +155,19 @@ NB_MODULE(_core, module) {
         Release());
 
     module.def(
+        "shared_within",
+        [](Matrix<const float> Z, Vector<const float> sizes,
+           Matrix<const std::int32_t> found, Matrix<const std::int32_t> near,
+           Matrix<std::uint8_t> out, int threads) {
+            shared_within(Z.data(), static_cast<std::int64_t>(Z.shape(1)), sizes.data(),
+                          found.data(), static_cast<std::int64_t>(found.shape(0)),
+                          static_cast<std::int64_t>(found.shape(1)), near.data(),
+                          static_cast<std::int64_t>(near.shape(1)), out.data(), threads,
+                          signalled);
+        },
+        Release());
+
+    module.def(
         "mean_shares",
         [](Matrix<const std::int32_t> near, Matrix<const std::uint8_t> shared,
            Matrix<float> out, int threads) {
@@ -167,7 +180,7 @@ NB_MODULE(_core, module) {
     module.def("forces", [](Matrix<float> Y, nb::handle near, nb::handle mid_near,
                             nb::handle further, Vector<const float> weights,
                             Matrix<float> gradient, int threads) {
-        const Filed kinds[3] = {filed(near), filed(mid_near), filed(further)};
+        const Tiled kinds[3] = {tiled(near), tiled(mid_near), tiled(further)};
         return pull_map(Y, kinds, weights, gradient.data(), true, threads,
                         [](std::int64_t, std::int64_t) {});
     });
@@ -177,7 +190,7 @@ NB_MODULE(_core, module) {
                           Matrix<float> gradient, Matrix<float> m, Matrix<float> v,
                           float rate, float beta1, float beta2, bool with_loss,
                           int threads) {
-        const Filed kinds[3] = {filed(near), filed(mid_near), filed(further)};
+        const Tiled kinds[3] = {tiled(near), tiled(mid_near), tiled(further)};
         const Adam adam{rate, beta1, beta2};
         return pull_map(Y, kinds, weights, gradient.data(), with_loss, threads,
                         [&](std::int64_t first, std::int64_t count) {
@@ -278,15 +291,16 @@ NB_MODULE(_core, module) {
         Release());
 
     module.def(
-        "settle",
+        "relax",
         [](Matrix<const float> Y, Matrix<const std::int32_t> near,
-           Vector<const float> w, float reach, float rate, float beta1, float beta2,
+           Vector<const std::uint16_t> trusted, Vector<const float> w, float reach, float rate, float beta1, float beta2,
            std::int64_t iterations, std::int64_t redraw_every, std::int64_t slots,
            std::uint64_t key, Matrix<float> out, int threads) {
-            const Settling how = {read_weights(w), reach, rate, beta1, beta2, iterations,
+            const Relaxing how = {read_weights(w), reach, rate, beta1, beta2, iterations,
                                   redraw_every, slots, key};
-            settle(Y.data(), static_cast<std::int64_t>(Y.shape(0)),
+            relax(Y.data(), static_cast<std::int64_t>(Y.shape(0)),
                    static_cast<std::int64_t>(Y.shape(1)), near.data(),
+                   trusted.shape(0) == 0 ? nullptr : trusted.data(),
                    static_cast<std::int64_t>(near.shape(0)),
                    static_cast<std::int64_t>(near.shape(1)), how, out.data(), threads,
                    signalled);
@@ -336,9 +350,9 @@ NB_MODULE(_core, module) {
         Release());
 
     module.def(
-        "make_mutual",
+        "add_reverse_neighbors",
         [](Matrix<std::int32_t> indices, Matrix<float> distances, int threads) {
-            make_mutual(static_cast<std::int64_t>(indices.shape(0)),
+            add_reverse_neighbors(static_cast<std::int64_t>(indices.shape(0)),
                         static_cast<std::int64_t>(indices.shape(1)), indices.data(),
                         distances.data(), threads, signalled);
         },

@@ -128,7 +128,7 @@ static double pull_kinds(Side i, Side j, int64_t dim, const TilePairs& pairs,
     auto add = [&](const PairRun& run, const auto& kind, float weight) {
         loss += weight * pull_all<kDim>(i, j, dim, run.codes, run.count, kind, with_loss);
     };
-    add(pairs.sure, NearPlain{all(w.near)}, w.near);
+    add(pairs.trusted, NearPlain{all(w.near)}, w.near);
     if (w.near_local != 0.0f)
         add(pairs.near, Near{all(w.near * w.near_plain), all(w.near * w.near_local)}, w.near);
     else

@@ -18,7 +18,7 @@ struct PairRun {
 // The pairs of each kind from one block to another. Sure pairs are near pairs that keep
 // PaCMAP's force, however long they become.
 struct TilePairs {
-    PairRun sure, near, mid_near, further;
+    PairRun trusted, near, mid_near, further;
 };
 
 // A block's positions and the forces gathered on its points.

@@ -13,7 +13,7 @@ enum class Stage : std::uint64_t {
     local_further = 3,
     local_listed = 4,
     locality = 5,
-    settle = 6
+    relax = 6
 };
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood 2014).

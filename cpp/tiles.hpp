@@ -1,6 +1,6 @@
 // Pairs sorted by where their points lie: the order in which forces are computed.
 //
-// Rows are cut into blocks, and each pair is filed under its two blocks. A tile is all
+// Rows are cut into blocks, and each pair is tiled under its two blocks. A tile is all
 // pairs between two blocks: few enough points to stay in the nearest cache, whatever n
 // is. Tiles run in the rounds of a tournament. In a round each block meets one other, so
 // no two threads write to the same point, and each block meets its opponents in the
@@ -37,15 +37,15 @@ inline std::int64_t block_count(std::int64_t n) {
 }
 
 // A partner and a pair's code take the same room, and the codes of a block's rows take
-// the place of their partners: filing needs no memory but a copy of one block.
+// the place of their partners: packing needs no memory but a copy of one block.
 static_assert(sizeof(PairCode) == sizeof(std::int32_t));
 
 // File n x k partners by tile, in place. `starts` has blocks^2 + 1 places: the pairs of
 // block a with block b are codes[starts[a * blocks + b]] up to the next start. The first
-// sure[i] partners of each row come first in their tile, up to middles[a * blocks + b];
-// without `sure` none are.
-inline void file_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
-                       const std::uint16_t* sure, std::int64_t* starts,
+// trusted[i] partners of each row come first in their tile, up to middles[a * blocks + b];
+// without `trusted` none are.
+inline void pack_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
+                       const std::uint16_t* trusted, std::int64_t* starts,
                        std::int64_t* middles, int threads, Poll poll) {
     const std::int64_t rows = block_rows(n), blocks = block_count(n);
     const int bits = block_bits(n);
@@ -55,13 +55,13 @@ inline void file_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
         const std::int64_t begin = a * rows, size = std::min(rows, n - begin);
         std::vector<std::uint32_t>& partners = copies[static_cast<std::size_t>(worker)];
         partners.assign(pairs + begin * k, pairs + (begin + size) * k);
-        // For each block the place of its next sure pair and of its next other one.
+        // For each block the place of its next trusted pair and of its next other one.
         std::vector<std::int64_t> next(static_cast<std::size_t>(2 * blocks), 0);
         const auto part = [&](std::int64_t i, std::int64_t s) {
             const std::uint32_t block =
                 partners[static_cast<std::size_t>(i * k + s)] >> bits;
-            const bool is_sure = sure != nullptr && s < sure[begin + i];
-            return static_cast<std::size_t>(2 * block + (is_sure ? 0 : 1));
+            const bool is_trusted = trusted != nullptr && s < trusted[begin + i];
+            return static_cast<std::size_t>(2 * block + (is_trusted ? 0 : 1));
         };
         for (std::int64_t i = 0; i < size; ++i)
             for (std::int64_t s = 0; s < k; ++s) ++next[part(i, s)];
@@ -85,9 +85,9 @@ inline void file_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
     });
 }
 
-// The way back, in place: a row's partners come in the order of their blocks, sure ones
+// The way back, in place: a row's partners come in the order of their blocks, trusted ones
 // first.
-inline void unfile_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
+inline void unpack_pairs(std::uint32_t* pairs, std::int64_t n, std::int64_t k,
                          const std::int64_t* starts, const std::int64_t* middles,
                          int threads, Poll poll) {
     const std::int64_t rows = block_rows(n), blocks = block_count(n);

@@ -1,13 +1,28 @@
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
 from localmap import kernels
-from localmap.neighbors import nearest_neighbors
-from localmap.pairs import PairCounts, Pairs, sample_pairs
-from localmap.space import space_of
+from localmap.geometry.neighbors import nearest_neighbors
+from localmap.geometry.space import space_of
+from localmap.method.pairs import scales
+
+
+class Pairs(NamedTuple):
+    near: np.ndarray
+    mid_near: np.ndarray
+    further: np.ndarray
+
+
+def pairs_of(space, graph, near=10, mid_near=5, further=20, key=0):
+    own = scales(graph.distances)
+    found = kernels.near(graph.indices, graph.distances, own, near)
+    return Pairs(
+        found, space.mid_near(mid_near, key, 1), kernels.further(found, further, key)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,8 +34,8 @@ class Problem:
     Y: np.ndarray
 
     @property
-    def filed(self):
-        return [kernels.FiledPairs(p.copy()) for p in self.pairs]
+    def tiled(self):
+        return [kernels.TiledPairs(p.copy()) for p in self.pairs]
 
     def descent(self, learning_rate=1.0, start=None, **options):
         start = self.Y if start is None else start
@@ -40,9 +55,7 @@ def make_problem():
         rng = np.random.default_rng(seed)
         space = space_of(load_digits().data[:n], "euclidean", 100)
         Z = space.Z
-        pairs = sample_pairs(
-            space, nearest_neighbors(Z, 60), PairCounts(10, 5, 20), seed
-        )
+        pairs = pairs_of(space, nearest_neighbors(Z, 60), key=seed)
         return Problem(Z, pairs, (8 * rng.normal(size=(n, dim))).astype(np.float32))
 
     return make

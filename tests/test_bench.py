@@ -14,7 +14,8 @@ import pytest
 from localmap.bench import paper, pictures, plan, report, run, seeds, summary, worker
 from localmap.bench.methods import COMPARED, METHODS, Method
 from localmap.cli import main
-from localmap.metrics.judge import MEASURES, Judge, judged
+from localmap.method.adjust import Rule, rule_of
+from localmap.metrics.scorecard import MEASURES, Scorecard, measured
 
 FEW = ["silhouette", "10-NN accuracy"]
 
@@ -324,14 +325,14 @@ def test_the_parts_are_what_they_say(small):
     from localmap.bench.methods import _part
 
     X, _ = worker.load(small)
-    neither = _part(near_weights=False, local_pairs=False)(X, 0, {})
-    both = _part(near_weights=True, local_pairs=True)(X, 0, {})
+    neither = _part(Rule())(X, 0, {})
+    both = _part(rule_of(10.0, None, 1.0))(X, 0, {})
     np.testing.assert_array_equal(neither, METHODS["ours_pacmap"].embed(X, 0, {}))
     np.testing.assert_array_equal(both, METHODS["ours_paper"].embed(X, 0, {}))
 
 
-def measured(X, y, wanted):
-    told = list(judged(Judge(X[:, :2], y, X, others=[X[:, :2]]), wanted))
+def taken(X, y, wanted):
+    told = list(measured(Scorecard(X[:, :2], y, X, others=[X[:, :2]]), wanted))
     return {
         "measures": {name: value for name, value, _ in told if value is not None},
         "unmeasured": {name: why for name, value, why in told if value is None},
@@ -340,9 +341,9 @@ def measured(X, y, wanted):
 
 def test_every_measure_is_made(small):
     X, y = worker.load(small)
-    found = measured(X, y, MEASURES)
+    found = taken(X, y, MEASURES)
     assert set(found["measures"]) == set(MEASURES)
-    without = measured(X, None, MEASURES)
+    without = taken(X, None, MEASURES)
     needing = {name for name, measure in MEASURES.items() if measure.labels}
     assert set(without["unmeasured"]) == needing
     assert set(without["measures"]) == set(MEASURES) - needing
@@ -350,7 +351,7 @@ def test_every_measure_is_made(small):
 
 def test_a_measure_that_cannot_be_made_costs_no_other(small):
     X, y = worker.load(small)
-    two = measured(X, y > 0, ["silhouette", "centroid triplets"])
+    two = taken(X, y > 0, ["silhouette", "centroid triplets"])
     assert two["measures"]["silhouette"] > 0.3
     assert "three" in two["unmeasured"]["centroid triplets"]
     rows = [row("pca", 0, 0.1, **two)]

@@ -12,7 +12,8 @@ import pytest
 
 pd = pytest.importorskip("pandas", reason="needs the cli extra")
 
-from localmap import LocalMAP, cli, metrics, tables  # noqa: E402
+from localmap import LocalMAP, cli, metrics  # noqa: E402
+from localmap.files import tables  # noqa: E402
 
 QUICK = ["--n-iters", "5", "5", "12", "--quiet"]
 

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from conftest import pairs_of
 from scipy.spatial import procrustes
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -13,10 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from localmap import LocalMAP, PaCMAP
-from localmap.neighbors import nearest_neighbors
-from localmap.pairs import PairCounts, sample_pairs
-from localmap.parameters import Parameters
-from localmap.space import space_of
+from localmap.geometry.neighbors import nearest_neighbors
+from localmap.geometry.space import space_of
+from localmap.method.parameters import Parameters
 
 FAST = {"n_iters": (10, 10, 25), "random_state": 0}
 
@@ -66,7 +66,7 @@ def test_locality_moves_smoothly_from_pacmap_to_localmap(digits):
     """Near pairs that span groups lose their pull step by step, without a jump."""
     space = space_of(digits[0], "euclidean", 100)
     graph = nearest_neighbors(space.Z, 60)
-    pairs = sample_pairs(space, graph, PairCounts(10, 5, 20), 0)
+    pairs = pairs_of(space, graph)
 
     def near_length(locality):
         model = LocalMAP(proximal_distance=10.0, locality=locality, random_state=0)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from strategies import matrices
 
 from localmap import LocalMAP, PaCMAP
-from localmap.space import METRICS
+from localmap.geometry.distances import NAMES as METRICS
 
 CASES = int(os.environ.get("LOCALMAP_CASES", "0"))
 # All cases are small; in a campaign one that takes this long counts as a hang.

@@ -7,9 +7,11 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from localmap import LocalMAP, PaCMAP, sparse_rows
-from localmap.inputs import check_finite
-from localmap.preprocess import preprocess
+from localmap import LocalMAP, PaCMAP
+from localmap.geometry import sparse_pca
+from localmap.geometry.distances import METRICS
+from localmap.geometry.finite import check_finite
+from localmap.geometry.pca import preprocess
 
 FAST = {"n_iters": (20, 20, 20), "random_state": 0}
 NAMES = ["a", "b", "c", "d"]
@@ -90,7 +92,7 @@ def test_missing_values_are_counted_and_named():
 
 @pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (-np.inf, "infinity")])
 def test_the_first_bad_number_is_named_across_blocks(value, word, monkeypatch):
-    monkeypatch.setattr("localmap.preprocess.BLOCK", 1)  # rows 64 at a time
+    monkeypatch.setattr("localmap.geometry.blocks.BLOCK", 1)  # rows 64 at a time
     X = blobs(200, 5)
     X[130, 3] = value
     X[150, 0] = value
@@ -133,7 +135,7 @@ def test_wide_sparse_data_is_projected_as_if_it_were_dense(metric, monkeypatch):
     X, _ = counts(400, 600)
     X[7] = 0  # a row without a direction
     expected, _ = preprocess(X.astype(np.float64), metric, 20)
-    monkeypatch.setattr("localmap.preprocess.EXACT_PCA", 500)
+    monkeypatch.setattr("localmap.geometry.pca.EXACT_PCA", 500)
     monkeypatch.setattr(sp.csr_array, "toarray", forbidden)
     Z, applied = preprocess(sp.csr_array(X), metric, 20)
     assert Z.shape == (400, 20)
@@ -153,11 +155,11 @@ def forbidden(*_):
 
 def test_randomised_axes_are_the_principal_axes():
     X, _ = counts(300, 500)
-    S, shift = sparse_rows.in_metric(sp.csr_array(X), "euclidean")
-    centre, extent = sparse_rows.centre_and_extent(S, shift)
+    S, shift = sparse_pca.prepared(sp.csr_array(X), METRICS["euclidean"])
+    centre, extent = sparse_pca.centre_and_extent(S, shift)
     np.testing.assert_allclose(centre, X.mean(axis=0), atol=1e-6)
     assert extent >= np.abs(X - X.mean(axis=0)).max() / 2
-    axes = sparse_rows.principal_axes(S, shift, centre, 1.0, 3)
+    axes = sparse_pca.principal_axes(S, shift, centre, 1.0, 3)
     exact = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:3]
     np.testing.assert_allclose(np.abs(axes.T @ exact.T), np.eye(3), atol=2e-3)
 

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from conftest import pairs_of
 
-from localmap import _core, _reference, kernels
-from localmap.kernels import Weights
-from localmap.neighbors import nearest_neighbors
-from localmap.pairs import PairCounts, sample_pairs
-from localmap.space import space_of
+from localmap import kernels
+from localmap.geometry.neighbors import nearest_neighbors
+from localmap.geometry.space import space_of
+from localmap.kernels import Weights, _core
+from localmap.method import reference
 
 PACMAP = Weights(2.0, 700.0, 1.0)
 LOCAL = Weights(1.0, 0.0, 1.0, near_plain=0.0, near_local=5.0)
@@ -18,9 +19,9 @@ MIXED = Weights(3.0, 3.0, 1.5, near_plain=0.4, near_local=3.0)
 @pytest.mark.parametrize("weights", [PACMAP, LOCAL, MIXED])
 def test_forces_equal_the_reference(make_problem, dim, weights):
     problem = make_problem(dim=dim)
-    gradient, loss = kernels.forces(problem.Y, *problem.filed, weights)
+    gradient, loss = kernels.forces(problem.Y, *problem.tiled, weights)
     p = problem.pairs
-    expected, expected_loss = _reference.forces(
+    expected, expected_loss = reference.forces(
         problem.Y, p.near, p.mid_near, p.further, weights
     )
     scale = np.abs(expected).max()
@@ -35,9 +36,9 @@ def test_forces_of_many_blocks_equal_the_reference(n, weights):
     rng = np.random.default_rng(n)
     pairs = [rng.integers(0, n, size=(n, k)).astype(np.int32) for k in (3, 2, 5)]
     Y = (8 * rng.normal(size=(n, 2))).astype(np.float32)
-    filed = [kernels.FiledPairs(p.copy(), 2) for p in pairs]
-    gradient, loss = kernels.forces(Y, *filed, weights, n_threads=3)
-    expected, expected_loss = _reference.forces(Y, *pairs, weights)
+    tiled = [kernels.TiledPairs(p.copy(), 2) for p in pairs]
+    gradient, loss = kernels.forces(Y, *tiled, weights, n_threads=3)
+    expected, expected_loss = reference.forces(Y, *pairs, weights)
     scale = np.abs(expected).max()
     np.testing.assert_allclose(gradient, expected, atol=1e-5 * scale)
     assert loss == pytest.approx(expected_loss, rel=1e-5)
@@ -47,8 +48,8 @@ def test_two_points_by_hand():
     # Two points 3 apart, a near pair both ways: t = 10, so each direction pulls with
     # 20 / 20^2 * 3 = 0.15, and the two directions make 0.30.
     Y = np.array([[0.0, 0.0], [3.0, 0.0]], dtype=np.float32)
-    near = kernels.FiledPairs(np.array([[1], [0]], dtype=np.int32))
-    none = kernels.FiledPairs(np.empty((2, 0), dtype=np.int32))
+    near = kernels.TiledPairs(np.array([[1], [0]], dtype=np.int32))
+    none = kernels.TiledPairs(np.empty((2, 0), dtype=np.int32))
     gradient, loss = kernels.forces(Y, near, none, none, Weights(1.0, 0.0, 1.0))
     np.testing.assert_allclose(gradient, [[-0.3, 0.0], [0.3, 0.0]], rtol=1e-6)
     assert loss == pytest.approx(2 * 10 / 20)
@@ -72,15 +73,15 @@ def test_pacmap_forces_are_the_derivative_of_its_loss(make_problem, weights):
     problem = make_problem(n=40 + 60)
     p = problem.pairs
     Y = problem.Y.astype(np.float64)
-    gradient, _ = _reference.forces(Y, p.near, p.mid_near, p.further, weights)
+    gradient, _ = reference.forces(Y, p.near, p.mid_near, p.further, weights)
     step = 1e-5
     for i, a in [(0, 0), (7, 1), (33, 0), (99, 1)]:
         ahead, behind = Y.copy(), Y.copy()
         ahead[i, a] += step
         behind[i, a] -= step
         slope = (
-            _reference.forces(ahead, p.near, p.mid_near, p.further, weights)[1]
-            - _reference.forces(behind, p.near, p.mid_near, p.further, weights)[1]
+            reference.forces(ahead, p.near, p.mid_near, p.further, weights)[1]
+            - reference.forces(behind, p.near, p.mid_near, p.further, weights)[1]
         ) / (2 * step)
         assert gradient[i, a] == pytest.approx(slope, rel=1e-4, abs=1e-6)
 
@@ -93,8 +94,8 @@ def test_the_local_near_force_is_a_weight_and_never_repels(distance):
     at t = 10, so a near pair more than 3 apart would be pushed further apart.
     """
     Y = np.array([[0.0, 0.0], [distance, 0.0]], dtype=np.float32)
-    near = kernels.FiledPairs(np.array([[1], [0]], dtype=np.int32))
-    none = kernels.FiledPairs(np.empty((2, 0), dtype=np.int32))
+    near = kernels.TiledPairs(np.array([[1], [0]], dtype=np.int32))
+    none = kernels.TiledPairs(np.empty((2, 0), dtype=np.int32))
     plain, _ = kernels.forces(Y, near, none, none, Weights(1.0, 0.0, 1.0))
     local, _ = kernels.forces(Y, near, none, none, LOCAL)
     t = distance**2 + 1
@@ -106,16 +107,16 @@ def test_the_local_near_force_is_a_weight_and_never_repels(distance):
 @pytest.mark.parametrize("weights", [PACMAP, LOCAL])
 def test_forces_sum_to_zero_and_follow_the_map(make_problem, dim, weights):
     problem = make_problem(dim=dim)
-    gradient, loss = kernels.forces(problem.Y, *problem.filed, weights)
+    gradient, loss = kernels.forces(problem.Y, *problem.tiled, weights)
     scale = np.abs(gradient).max()
     np.testing.assert_allclose(gradient.sum(axis=0), 0, atol=1e-4 * scale)
 
-    moved, _ = kernels.forces(problem.Y + np.float32(3), *problem.filed, weights)
+    moved, _ = kernels.forces(problem.Y + np.float32(3), *problem.tiled, weights)
     np.testing.assert_allclose(moved, gradient, atol=1e-4 * scale)
 
     turn = np.linalg.qr(np.random.default_rng(1).normal(size=(dim, dim)))[0]
     turned, turned_loss = kernels.forces(
-        (problem.Y @ turn).astype(np.float32), *problem.filed, weights
+        (problem.Y @ turn).astype(np.float32), *problem.tiled, weights
     )
     np.testing.assert_allclose(turned, gradient @ turn, atol=1e-4 * scale)
     assert turned_loss == pytest.approx(loss, rel=1e-5)
@@ -130,10 +131,10 @@ def test_steps_equal_reference_adam(make_problem, dim):
     m, v = np.zeros_like(Y), np.zeros_like(Y)
     for step in range(1, 6):
         loss = descent.step(MIXED, with_loss=True)
-        gradient, expected_loss = _reference.forces(
+        gradient, expected_loss = reference.forces(
             Y, p.near, p.mid_near, p.further, MIXED
         )
-        Y, m, v = _reference.adam_step(Y, gradient, m, v, step, learning_rate=0.7)
+        Y, m, v = reference.adam_step(Y, gradient, m, v, step, learning_rate=0.7)
         assert loss == pytest.approx(expected_loss, rel=1e-5)
     np.testing.assert_allclose(descent.Y, Y, atol=1e-5 * np.abs(Y).max())
 
@@ -150,7 +151,7 @@ def test_same_bits_on_any_number_of_threads(dim):
     space = space_of(rng.normal(size=(n, 12)), "euclidean", None)
     graph = nearest_neighbors(space.Z, 20)
     Z = space.Z
-    pairs = sample_pairs(space, graph, PairCounts(10, 5, 20), 0)
+    pairs = pairs_of(space, graph)
     Y = (8 * rng.normal(size=(n, dim))).astype(np.float32)
 
     def run(threads):
@@ -177,19 +178,19 @@ def test_same_bits_on_any_number_of_threads(dim):
 def test_filed_pairs_are_the_pairs(n):
     """Every pair stands once, in the tile of its two blocks."""
     pairs = np.random.default_rng(n).integers(0, n, size=(n, 3)).astype(np.int32)
-    filed = kernels.FiledPairs(pairs.copy(), 2)
+    tiled = kernels.TiledPairs(pairs.copy(), 2)
     rows = _core.block_rows(n)
     blocks = -(-n // rows)
     found = []
     for a in range(blocks):
         for b in range(blocks):
             tile = a * blocks + b
-            codes = filed.codes.ravel()[filed.starts[tile] : filed.starts[tile + 1]]
+            codes = tiled.codes.ravel()[tiled.starts[tile] : tiled.starts[tile + 1]]
             i, j = codes.view(np.uint16).reshape(-1, 2).T.astype(np.int64)
             found += zip(a * rows + i, b * rows + j, strict=True)
     expected = [(i, j) for i in range(n) for j in pairs[i]]
     assert sorted(found) == sorted(expected)
-    back = filed.unfile(2)
+    back = tiled.unpack(2)
     np.testing.assert_array_equal(np.sort(back), np.sort(pairs))
     np.testing.assert_array_equal(back // rows, np.sort(pairs // rows))
 
@@ -198,7 +199,7 @@ def test_filed_pairs_are_the_pairs(n):
 def test_pairs_out_of_range_never_reach_native_code(bad):
     pairs = np.array([[1], [0], [1], [bad]], dtype=np.int32)
     with pytest.raises(ValueError, match="rows from 0 to 3"):
-        kernels.FiledPairs(pairs)
+        kernels.TiledPairs(pairs)
     with pytest.raises(ValueError, match="rows from 0 to 3"):
         kernels.further(pairs, 1, 0)
 
@@ -206,7 +207,7 @@ def test_pairs_out_of_range_never_reach_native_code(bad):
 def test_pairs_of_another_map_are_refused(make_problem):
     problem = make_problem()
     with pytest.raises(ValueError, match="pairs are of 300 points, the map has 299"):
-        kernels.forces(problem.Y[:-1], *problem.filed, PACMAP)
+        kernels.forces(problem.Y[:-1], *problem.tiled, PACMAP)
     with pytest.raises(ValueError, match="pairs are of 300 points, the map has 299"):
         problem.descent(start=problem.Y[:-1])
 

@@ -7,9 +7,9 @@ from sklearn.model_selection import LeaveOneOut, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
 from localmap import metrics
-from localmap.metrics import labels as labels_module
-from localmap.metrics import points as points_module
 from localmap.metrics import silhouette, structure
+from localmap.metrics import supervised as labels_module
+from localmap.metrics import validation as points_module
 
 
 def blobs(n=300, groups=3, dim=2, seed=0, gap=8.0):

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import localmap
-from localmap import LocalMAP, PaCMAP, model_file
+from localmap import LocalMAP, PaCMAP
+from localmap.estimators import model_file
 
 FAST = {"n_iters": (10, 10, 20), "random_state": 3}
 
@@ -208,7 +209,7 @@ def forged(path, out, change):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda h: h.update(version=1), "has version 1, this localmap reads version 2"),
+        (lambda h: h.update(version=1), "has version 1, this localmap reads version 3"),
         (lambda h: h.update(kind="os.system"), "holds a 'os.system'"),
         (lambda h: h["params"].update(n_neighbors=-3), "settings make no sense"),
         (lambda h: h["params"].update(surprise=1), "settings make no sense"),

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from sklearn.neighbors import NearestNeighbors
 
-from localmap import kernels, neighbors
-from localmap.neighbors import nearest_neighbors
+from localmap import kernels
+from localmap.geometry import neighbors
+from localmap.geometry.neighbors import nearest_neighbors
 
 
 @pytest.fixture(autouse=True)
@@ -124,7 +125,7 @@ def test_rows_enter_the_lists_of_those_that_they_found():
     expected = np.sort(np.minimum(listed, listed.T), axis=1)[:, :12]
     for threads in (1, 3):
         lists, found = indices.copy(), near.copy()
-        kernels.make_mutual(lists, found, threads)
+        kernels.add_reverse_neighbors(lists, found, threads)
         np.testing.assert_array_equal(found, expected)
         assert all(len(set(row)) == 12 for row in lists)
         rows = np.arange(400)[:, None]

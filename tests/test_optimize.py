@@ -5,8 +5,9 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 from localmap import kernels
-from localmap.optimize import optimize
-from localmap.schedule import schedule
+from localmap.method.adjust import rule_of
+from localmap.method.optimize import optimize
+from localmap.method.schedule import schedule
 
 authors = pytest.importorskip("pacmap.pacmap", reason="needs the test extra")
 
@@ -29,13 +30,13 @@ def both(problem, n_iters, locality, monkeypatch):
 
     def record(descent, *args):
         redraw(descent, *args)
-        redrawn.append(descent._further.unfile().copy())
-        descent._further.file()
+        redrawn.append(descent._further.unpack().copy())
+        descent._further.pack()
 
     monkeypatch.setattr(kernels.Descent, "redraw", record)
-    phases = schedule(n_iters, locality, REACH / 2)
+    phases = schedule(n_iters, rule_of(REACH, None, locality))
     ours = problem.descent(start=start)
-    optimize(ours, phases, proximal_distance=REACH, key=3)
+    optimize(ours, phases, key=3)
 
     replay = iter(redrawn)
     monkeypatch.setattr(authors, "sample_FP_pair_nearby", lambda *_: flat(next(replay)))
@@ -75,7 +76,7 @@ def test_localmap_equals_the_authors_package(make_problem, monkeypatch):
 
 @pytest.mark.parametrize("locality", [0.5, 1.0])
 def test_redraws_of_a_descent_are_those_of_its_pairs(make_problem, locality):
-    """Filing in place loses nothing: the same pairs as drawn from the matrices."""
+    """Packing in place loses nothing: the same pairs as drawn from the matrices."""
     problem = make_problem(n=700)
     descent = problem.descent(ordered=locality < 1)
     further = problem.pairs.further.copy()
@@ -83,12 +84,12 @@ def test_redraws_of_a_descent_are_those_of_its_pairs(make_problem, locality):
         arguments = 4 * REACH, locality, 3, iteration  # enough points for all slots
         kernels.local_further(descent.Y, problem.pairs.near, further, *arguments)
         descent.redraw(*arguments)
-    filed = kernels.FiledPairs(further.copy())
-    gradient, _ = kernels.forces(problem.Y, *problem.filed[:2], filed, LOCAL)
+    tiled = kernels.TiledPairs(further.copy())
+    gradient, _ = kernels.forces(problem.Y, *problem.tiled[:2], tiled, LOCAL)
     descent.step(LOCAL)
     moved = problem.Y - descent.Y
     np.testing.assert_array_equal(np.sign(moved), np.sign(gradient))
-    got = descent._further.unfile()
+    got = descent._further.unpack()
     np.testing.assert_array_equal(np.sort(got), np.sort(further))
     rows = zip(got, problem.pairs.further, strict=True)
     kept = np.mean([len(np.intersect1d(*row)) for row in rows])
@@ -108,9 +109,9 @@ def test_callback_sees_every_iteration_and_may_stop(make_problem):
         seen.append((iteration, Y, loss))
         return iteration == 7
 
-    phases = schedule((5, 5, 5), 1.0, 5.0)
+    phases = schedule((5, 5, 5), rule_of(REACH, None, 1.0))
     descent = problem.descent()
-    done = optimize(descent, phases, proximal_distance=REACH, key=0, callback=watch)
+    done = optimize(descent, phases, key=0, callback=watch)
     assert [s[0] for s in seen] == list(range(8))
     assert done == 8
     np.testing.assert_array_equal(descent.Y, seen[-1][1])
@@ -120,7 +121,7 @@ def test_callback_sees_every_iteration_and_may_stop(make_problem):
 
 def test_no_iterations_return_the_start(make_problem):
     problem = make_problem()
-    phases = schedule((0, 0, 0), 1.0, 5.0)
+    phases = schedule((0, 0, 0), rule_of(REACH, None, 1.0))
     descent = problem.descent()
-    assert optimize(descent, phases, proximal_distance=REACH, key=0) == 0
+    assert optimize(descent, phases, key=0) == 0
     np.testing.assert_array_equal(descent.Y, problem.Y)

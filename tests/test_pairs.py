@@ -2,19 +2,19 @@
 
 import numpy as np
 import pytest
+from conftest import pairs_of
 from scipy import stats
 
-from localmap import _reference, kernels
-from localmap.neighbors import nearest_neighbors
-from localmap.pairs import (
-    PairCounts,
+from localmap import kernels
+from localmap.geometry.neighbors import nearest_neighbors
+from localmap.geometry.pca import Preprocessing
+from localmap.geometry.rows import RowSpace
+from localmap.method import reference
+from localmap.method.pairs import (
     automatic_neighbors,
     pair_counts,
-    sample_pairs,
     scales,
 )
-from localmap.preprocess import Preprocessing
-from localmap.space import RowSpace
 
 
 def test_all_kinds_equal_the_reference(make_problem):
@@ -22,11 +22,11 @@ def test_all_kinds_equal_the_reference(make_problem):
     Z, key = problem.Z, 0
     graph = nearest_neighbors(Z, 60)
     plain = Preprocessing("euclidean", np.zeros(Z.shape[1]), 1.0, None)
-    pairs = sample_pairs(RowSpace(plain, Z), graph, PairCounts(10, 5, 20), key)
-    near = _reference.near(graph.indices, graph.distances, 10)
+    pairs = pairs_of(RowSpace(plain, Z), graph, key=key)
+    near = reference.near(graph.indices, graph.distances, 10)
     np.testing.assert_array_equal(pairs.near, near)
-    np.testing.assert_array_equal(pairs.mid_near, _reference.mid_near(Z, 5, key))
-    np.testing.assert_array_equal(pairs.further, _reference.further(near, 20, key))
+    np.testing.assert_array_equal(pairs.mid_near, reference.mid_near(Z, 5, key))
+    np.testing.assert_array_equal(pairs.further, reference.further(near, 20, key))
 
 
 def test_near_pairs_are_ranked_by_scaled_distance():
@@ -63,7 +63,7 @@ def test_mid_near_is_the_second_closest_of_six_recomputed(make_problem):
     Z, n = problem.Z.astype(np.float64), 300
     found = kernels.mid_near(problem.Z, 5, key=42)
     for i in range(0, n, 7):
-        stream = _reference.Stream(42, _reference.MID_NEAR, 0, i)
+        stream = reference.Stream(42, reference.MID_NEAR, 0, i)
         for s in range(5):
             six = []
             while len(six) < 6:
@@ -117,9 +117,7 @@ def test_local_further_equals_the_reference(make_problem, dim, reach, locality):
     problem = make_problem(dim=dim)
     near, further = problem.pairs.near, problem.pairs.further
     found = redraw(problem.Y, near, further, reach, locality)
-    expected = _reference.local_further(
-        problem.Y, near, further, reach, locality, 3, 10
-    )
+    expected = reference.local_further(problem.Y, near, further, reach, locality, 3, 10)
     np.testing.assert_array_equal(found, expected)
 
 

@@ -8,15 +8,18 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 
-from localmap import LocalMAP, compared, landmarks
-from localmap.space import (
-    MID_NEAR_DRAWS,
-    GraphSpace,
-    MatrixSpace,
-    space_of,
-)
+from localmap import LocalMAP
+from localmap.geometry import brute_force, landmarks
+from localmap.geometry.distances import METRICS
+from localmap.geometry.mid_near import MID_NEAR_DRAWS
+from localmap.geometry.precomputed import GraphSpace, MatrixSpace
+from localmap.geometry.space import space_of
 
 FAST = {"n_iters": (20, 20, 20), "random_state": 0}
+
+
+BRUTE_FORCE = [name for name, metric in METRICS.items() if not metric.euclidean]
+SCIPY_NAMES = {"manhattan": "cityblock", "chebyshev": "chebyshev", "hamming": "hamming"}
 
 
 def groups(n=240, d=8, seed=0):
@@ -34,13 +37,13 @@ def whole(n=200, seed=0):
 def true_distances(A, B, metric):
     if metric == "jaccard":
         return cdist(A != 0, B != 0, "jaccard")
-    return cdist(A, B, compared.SCIPY_NAMES[metric])
+    return cdist(A, B, SCIPY_NAMES[metric])
 
 
-@pytest.mark.parametrize("metric", compared.METRICS)
+@pytest.mark.parametrize("metric", BRUTE_FORCE)
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_neighbours_by_metric_are_the_nearest(metric, n_threads, monkeypatch):
-    monkeypatch.setattr(compared, "BLOCK", 5000)  # several blocks
+    monkeypatch.setattr(brute_force, "BLOCK", 5000)  # several blocks
     X = whole()
     X[0] = 0  # jaccard: a row without any
     space = space_of(X, metric, 100)
@@ -55,7 +58,7 @@ def test_neighbours_by_metric_are_the_nearest(metric, n_threads, monkeypatch):
     assert graph.recall == 1
 
 
-@pytest.mark.parametrize("metric", compared.METRICS)
+@pytest.mark.parametrize("metric", BRUTE_FORCE)
 def test_paired_distances_are_those_of_scipy(metric):
     X = whole()
     X[5] = 0
@@ -64,7 +67,7 @@ def test_paired_distances_are_those_of_scipy(metric):
     partners[5, 0] = 5
     exact = np.take_along_axis(true_distances(X, X, metric), partners, axis=1)
     scale = space.preprocessing.unit if metric in ("manhattan", "chebyshev") else 1
-    found = compared.paired(space.Z, partners, metric) * scale
+    found = brute_force.paired(space.Z, partners, metric) * scale
     np.testing.assert_allclose(found, exact, atol=1e-5)
 
 
@@ -93,7 +96,7 @@ def test_mid_near_pairs_are_the_second_closest_of_six():
         assert (space.mid_near(5, 8, 1) != space.mid_near(5, 7, 1)).mean() > 0.9
 
 
-@pytest.mark.parametrize("metric", compared.METRICS)
+@pytest.mark.parametrize("metric", BRUTE_FORCE)
 def test_every_metric_makes_a_map_whose_groups_are_the_groups(metric):
     X, y = groups()
     if metric in ("hamming", "jaccard"):
@@ -111,7 +114,7 @@ def test_every_metric_makes_a_map_whose_groups_are_the_groups(metric):
 
 
 def test_large_data_by_other_metrics_is_warned_of(monkeypatch):
-    monkeypatch.setattr(compared, "MANY_ROWS", 100)
+    monkeypatch.setattr(brute_force, "MANY_ROWS", 100)
     with pytest.warns(UserWarning, match="square of their number.*precomputed"):
         LocalMAP(metric="manhattan", **FAST).fit(groups()[0])
 

@@ -2,8 +2,7 @@
 
 from importlib.metadata import version
 
-from localmap.estimator import LocalMAP, load
-from localmap.pacmap import PaCMAP
+from localmap.estimators import LocalMAP, PaCMAP, load
 
 __all__ = ["LocalMAP", "PaCMAP", "__version__", "load"]
 __version__ = version("localmap")

@@ -14,11 +14,12 @@ from typing import Any, Final, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from localmap import metrics, tables
+from localmap import metrics
 from localmap.bench import command
-from localmap.estimator import LocalMAP, load
-from localmap.inputs import listed
-from localmap.space import METRICS
+from localmap.estimators import LocalMAP, load
+from localmap.files import tables
+from localmap.geometry.distances import NAMES
+from localmap.geometry.finite import listed
 
 DEFAULTS: Final = {
     name: parameter.default
@@ -71,7 +72,7 @@ def demo(arguments: argparse.Namespace) -> None:
         title=f"1,797 handwritten digits, LocalMAP (silhouette {quality:.2f})",
     )
     tables.write(out / "digits.csv", Y, pd.DataFrame({"digit": digits.target}))
-    with tables.whole_file(out / "digits.png") as aside:
+    with tables.atomic_file(out / "digits.png") as aside:
         plotting.save(ax, aside)
     print("Embedded scikit-learn's handwritten digits: 1797 images of 64 pixels.")
     _report(model, quality)
@@ -116,7 +117,7 @@ def embed(arguments: argparse.Namespace) -> None:
         from localmap import plotting
 
         ax = plotting.plot(Y, labels, title=arguments.input.stem)
-        with tables.whole_file(arguments.plot) as aside:
+        with tables.atomic_file(arguments.plot) as aside:
             plotting.save(ax, aside)
         wrote += f" and {arguments.plot}"
     _report(model, _score(Y, labels))
@@ -276,16 +277,16 @@ def _parser() -> argparse.ArgumentParser:
     _add_columns(later)
     later.set_defaults(run=transform)
 
-    judge = commands.add_parser(
+    card = commands.add_parser(
         "score",
         help="tell how good a map is",
         description="The numeric columns of EMBEDDING are the map.",
     )
-    judge.add_argument("embedding", type=Path, metavar="EMBEDDING")
-    judge.add_argument(
+    card.add_argument("embedding", type=Path, metavar="EMBEDDING")
+    card.add_argument(
         "--data", type=Path, metavar="TABLE", help="what the map was made of"
     )
-    judge.add_argument(
+    card.add_argument(
         "--other",
         type=Path,
         action="append",
@@ -294,8 +295,8 @@ def _parser() -> argparse.ArgumentParser:
         help="another map of the same rows in the same order, with another seed say: "
         "are the groups the same? May be repeated",
     )
-    _add_columns(judge)
-    judge.set_defaults(run=score)
+    _add_columns(card)
+    card.set_defaults(run=score)
     command.add(commands)
     return parser
 
@@ -333,7 +334,7 @@ def _add_parameters(group: Any) -> None:
     add("n_neighbors", 'near pairs of a point, or "auto"', type=_number_or("auto", int))
     add("mid_near_ratio", "mid-near pairs per near pair", type=float)
     add("further_ratio", "further pairs per near pair", type=float)
-    add("metric", ", ".join(METRICS))
+    add("metric", ", ".join(NAMES))
     add(
         "proximal_distance",
         'reach of local further pairs in the map, or "auto"',

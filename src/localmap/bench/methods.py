@@ -7,15 +7,14 @@ Its package is imported when it runs: what is not installed is missed only there
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from localmap.kernels import Weights
-from localmap.schedule import Phase
+from localmap.method.adjust import Rule
 
 Map = Callable[[NDArray[Any], int, dict[str, Any]], Any]
 
@@ -49,40 +48,15 @@ def _ours(name: str, **fixed: Any) -> Map:
     return embed
 
 
-@dataclass(frozen=True)
-class _PlainNear(Phase):
-    """LocalMAP's phase with PaCMAP's near force."""
-
-    def weights(self, iteration: int) -> Weights:
-        return super().weights(iteration)._replace(near_plain=1.0, near_local=0.0)
-
-
-def _part(*, near_weights: bool, local_pairs: bool) -> Map:
-    """One of LocalMAP's two changes alone, at the paper's distance."""
+def _part(rule: Rule) -> Map:
+    """One of LocalMAP's two changes alone."""
 
     def embed(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
-        del params
-        from localmap import kernels
-        from localmap.initialize import initialize
-        from localmap.optimize import optimize
-        from localmap.pairs import PairCounts, sample_pairs
-        from localmap.schedule import schedule
-        from localmap.space import space_of
+        from localmap.method.embed import lay_out, prepare
+        from localmap.method.parameters import Parameters
 
-        threads = kernels.thread_count(-1)
-        space = space_of(X, "euclidean", 100)
-        graph = space.neighbors(60, threads, at=10)
-        pairs = sample_pairs(space, graph, PairCounts(10, 5, 20), seed, threads)
-        start = initialize(space, "pca", 2, seed)
-        descent = kernels.Descent(start, *pairs, 1.0, threads)
-        *first, last = schedule((100, 100, 250), 1.0, 5.0)
-        if not local_pairs:
-            last = replace(last, redraw_every=last.n_iters)
-        if not near_weights:
-            last = _PlainNear(**vars(last))
-        phases = (*first, last)
-        optimize(descent, phases, proximal_distance=10.0, key=seed)
-        return descent.Y
+        settings = Parameters(proximal_distance=10.0, **params)
+        return lay_out(prepare(X, settings), settings, seed, rule=rule).Y
 
     return embed
 
@@ -190,12 +164,12 @@ METHODS: Final[dict[str, Method]] = {
     "weights": Method(
         "near weights only",
         "localmap",
-        _part(near_weights=True, local_pairs=False),
+        _part(Rule(locality=1.0, strength=5.0)),
     ),
     "pairs": Method(
         "local further pairs only",
         "localmap",
-        _part(near_weights=False, local_pairs=True),
+        _part(Rule(locality=1.0, reach=10.0, redraw_every=10)),
     ),
 }
 

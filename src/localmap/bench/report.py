@@ -27,7 +27,7 @@ from localmap.bench.summary import (
 )
 from localmap.bench.worker import WARM_ROWS
 from localmap.datasets.sources import ENTRIES
-from localmap.whole import whole_file
+from localmap.files.atomic import atomic_file
 
 
 def write(
@@ -51,7 +51,7 @@ def write(
         files[f"sets/{slug(dataset)}.md"] = page.encode()
     (folder / "sets").mkdir(exist_ok=True)
     for name, data in files.items():
-        with whole_file(folder / name) as aside:
+        with atomic_file(folder / name) as aside:
             aside.write_bytes(data)
     return [folder / name for name in files]
 

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from localmap import datasets
 from localmap.bench.methods import METHODS, Method
 from localmap.bench.plan import mixture_rows
-from localmap.metrics.judge import MEASURES, Judge, judged
-from localmap.whole import whole_file
+from localmap.files.atomic import atomic_file
+from localmap.metrics.scorecard import MEASURES, Scorecard, measured
 
 # Rows on which a method is tried before the clock runs: what it imports and compiles
 # costs the same for any number of rows, unless it searches another way in large data.
@@ -68,19 +68,19 @@ def _work(job: dict[str, Any]) -> None:
         gone = int((~np.isfinite(Y)).sum())
         msg = f"{gone} coordinates of the map are not finite"
         raise ValueError(msg)
-    judge = Judge(Y, y, X)
-    kept: dict[str, NDArray[Any]] = {"Y": Y, "codes": _codes(judge)}
+    card = Scorecard(Y, y, X)
+    kept: dict[str, NDArray[Any]] = {"Y": Y, "codes": _codes(card)}
     _keep(job, kept)
     result |= {"measures": {}, "unmeasured": {}}
     _write(job, result)
-    for name, value, why_not in judged(judge, job["measures"]):
+    for name, value, why_not in measured(card, job["measures"]):
         if value is None:
             result["unmeasured"][name] = why_not
         else:
             result["measures"][name] = value
         _write(job, result)
-    if "groups" in vars(judge):  # looked for: they need not be again
-        _keep(job, kept | {"groups": judge.groups})
+    if "groups" in vars(card):  # looked for: they need not be again
+        _keep(job, kept | {"groups": card.groups})
 
 
 def _warmed_up(method: Method, X: Any, params: dict[str, Any]) -> dict[str, Any]:
@@ -97,22 +97,22 @@ def _warmed_up(method: Method, X: Any, params: dict[str, Any]) -> dict[str, Any]
     return {"startup": time.perf_counter() - start}
 
 
-def _codes(judge: Judge) -> NDArray[np.int64]:
+def _codes(card: Scorecard) -> NDArray[np.int64]:
     """Return labels as numbers for the picture: -1 is none; empty without labels."""
-    if not judge.known.any():
+    if not card.known.any():
         return np.zeros(0, dtype=np.int64)
-    codes = np.full(len(judge.Y), -1)
-    codes[judge.known] = judge.codes
+    codes = np.full(len(card.Y), -1)
+    codes[card.known] = card.codes
     return codes
 
 
 def _keep(job: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    with whole_file(Path(job["map"])) as path, path.open("wb") as file:
+    with atomic_file(Path(job["map"])) as path, path.open("wb") as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
 def _write(job: dict[str, Any], result: dict[str, Any]) -> None:
-    with whole_file(Path(job["result"])) as path:
+    with atomic_file(Path(job["result"])) as path:
         path.write_text(json.dumps(result))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localmap.datasets.recipes import COMPONENTS, are_counts, cells_to_components
-from localmap.whole import whole_file
+from localmap.files.atomic import atomic_file
 
 # Columns of a table that hold the groups, the first that is there.
 LABELS: Final = (
@@ -44,7 +44,7 @@ def keep(name: str, X: NDArray[Any], y: Any) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if y is not None and y.dtype == object:  # would be pickled, and not read back
         y = y.astype(str)
-    with whole_file(folder / f"{name}.npz") as aside:
+    with atomic_file(folder / f"{name}.npz") as aside:
         np.savez_compressed(aside, X=X, **({} if y is None else {"y": y}))
 
 
@@ -81,7 +81,7 @@ def _read_npy(path: Path, labels: str | None) -> tuple[Any, Any]:
 
 
 def _read_table(path: Path, labels: str | None) -> tuple[Any, Any]:
-    from localmap import tables
+    from localmap.files import tables
 
     if labels is None:
         names = {name.lower(): name for name in reversed(tables.column_names(path))}

@@ -6,8 +6,8 @@ The same functions stand in `_reference` in plain NumPy.
 """
 
 from localmap.kernels.arrays import Floats, Ints, check_finite_map, thread_count
-from localmap.kernels.descent import Descent, FiledPairs, Weights, forces
-from localmap.kernels.maps import medoids, project, settle, silhouette
+from localmap.kernels.descent import Descent, TiledPairs, Weights, forces
+from localmap.kernels.maps import medoids, project, relax, silhouette
 from localmap.kernels.pairs import (
     further,
     local_further,
@@ -15,37 +15,39 @@ from localmap.kernels.pairs import (
     mid_near,
     near,
     shared_neighbors,
+    shared_within,
 )
 from localmap.kernels.search import (
     CellIndex,
+    add_reverse_neighbors,
     cell_neighbors,
     exact_neighbors,
-    make_mutual,
     neighbors_of,
 )
 
 __all__ = [
     "CellIndex",
     "Descent",
-    "FiledPairs",
     "Floats",
     "Ints",
+    "TiledPairs",
     "Weights",
+    "add_reverse_neighbors",
     "cell_neighbors",
     "check_finite_map",
     "exact_neighbors",
     "forces",
     "further",
     "local_further",
-    "make_mutual",
     "mean_shares",
     "medoids",
     "mid_near",
     "near",
     "neighbors_of",
     "project",
-    "settle",
+    "relax",
     "shared_neighbors",
+    "shared_within",
     "silhouette",
     "thread_count",
 ]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
-from localmap import _core
+from localmap.kernels import _core
 from localmap.kernels.arrays import Floats, Ints, checked, contiguous
 from localmap.kernels.descent import BETA1, BETA2, Weights
+
+# Partners of a point that is placed are coded in 16 bits.
+MOST_PARTNERS: Final = 1 << 16
 
 
 def project(rows: Floats, components: Floats, n_threads: int = 1) -> Floats:
@@ -27,12 +32,13 @@ def medoids(Y: Floats, near: Ints, n_threads: int = 1) -> Floats:
     return out
 
 
-def settle(
+def relax(
     Y: Floats,
     near: Ints,
     start: Floats,
     weights: Weights,
     *,
+    trusted: NDArray[np.uint16] | None = None,
     reach: float,
     learning_rate: float,
     n_iters: int,
@@ -44,15 +50,29 @@ def settle(
     """Move new points among those of a finished map, which stay.
 
     Each starts at its row of `start`, is pulled by the points that `near` names and
-    pushed by `slots` points within `reach`, drawn anew every few iterations.
+    pushed by `slots` points within `reach`, drawn anew every few iterations. The first
+    ``trusted[i]`` near pairs of point i keep PaCMAP's force.
     """
+    count, k = near.shape
+    if k + slots > MOST_PARTNERS:
+        msg = (
+            f"A new row can have up to {MOST_PARTNERS} partners; this map gives it {k} "
+            f"near and {slots} further ones. Fit with a smaller further_ratio."
+        )
+        raise ValueError(msg)
+    if trusted is None:
+        trusted = np.empty(0, dtype=np.uint16)
+    elif trusted.shape != (count,) or (count and trusted.max() > k):
+        msg = f"trusted must tell how many of {near.shape} partners are trusted."
+        raise ValueError(msg)
     out = np.array(start, dtype=np.float32, order="C")
     if out.shape != (len(near), Y.shape[1]):
         msg = f"start has shape {out.shape} for {len(near)} points in {Y.shape[1]}-D."
         raise ValueError(msg)
-    _core.settle(
+    _core.relax(
         contiguous(Y),
         checked(near, len(Y), len(near)),
+        np.ascontiguousarray(trusted, dtype=np.uint16),
         np.array(weights, dtype=np.float32),
         reach,
         learning_rate,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from localmap import _core
+from localmap.kernels import _core
 from localmap.kernels.arrays import Floats, Ints, check_finite_map, checked, contiguous
 
 
@@ -48,6 +48,33 @@ def shared_neighbors(
         raise ValueError(msg)
     out = np.empty(near.shape, dtype=np.uint8)
     _core.shared_neighbors(checked(indices, n), among, checked(near, n), out, n_threads)
+    return out
+
+
+def shared_within(
+    Z: Floats, found: Ints, near: Ints, sizes: Floats, n_threads: int = 1
+) -> NDArray[np.uint8]:
+    """Count which of the rows `found` for new ones their near pairs have, too.
+
+    Row j has the others that are no farther than ``sizes[j]``.
+    """
+    n, rows = len(Z), len(found)
+    if sizes.shape != (n,) or near.shape[0] != rows or found.shape[1] > 255:
+        msg = (
+            f"{rows} new rows among {n} need up to 255 neighbours and their near pairs "
+            f"each, and a size for each row of Z; got shapes {found.shape}, "
+            f"{near.shape} and {sizes.shape}."
+        )
+        raise ValueError(msg)
+    out = np.empty(near.shape, dtype=np.uint8)
+    _core.shared_within(
+        contiguous(Z),
+        np.ascontiguousarray(sizes, dtype=np.float32),
+        checked(found, n, rows),
+        checked(near, n, rows),
+        out,
+        n_threads,
+    )
     return out
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from localmap import _core
+from localmap.kernels import _core
 from localmap.kernels.arrays import Floats, Ints, checked, contiguous
 
 
@@ -107,14 +107,14 @@ class CellIndex:
         _check_queries(self._Z, queries, k)
         indices, distances = _graph(len(queries), k)
         self._core.neighbors(contiguous(queries), indices, distances, n_threads)
-        lonely = np.flatnonzero(indices[:, -1] < 0)
-        if lonely.size:  # their cells hold fewer than k rows: compare them with all
-            found = neighbors_of(self._Z, queries[lonely], k, n_threads)
-            indices[lonely], distances[lonely] = found
+        incomplete = np.flatnonzero(indices[:, -1] < 0)
+        if incomplete.size:  # their cells hold fewer than k rows: compare them with all
+            found = neighbors_of(self._Z, queries[incomplete], k, n_threads)
+            indices[incomplete], distances[incomplete] = found
         return indices, distances
 
 
-def make_mutual(indices: Ints, distances: Floats, n_threads: int = 1) -> None:
+def add_reverse_neighbors(indices: Ints, distances: Floats, n_threads: int = 1) -> None:
     """Let rows into the lists of those that they found; changes both arrays.
 
     Where i lists j and is nearer to j than the last in j's list, j lists i as well.
@@ -123,7 +123,7 @@ def make_mutual(indices: Ints, distances: Floats, n_threads: int = 1) -> None:
     if distances.shape != (n, k) or indices.max() >= n:
         msg = f"lists of rows below {n} and their distances must have one shape."
         raise ValueError(msg)
-    _core.make_mutual(indices, distances, n_threads)
+    _core.add_reverse_neighbors(indices, distances, n_threads)
 
 
 def _check_queries(Z: Floats, queries: Floats, k: int) -> None:

@@ -10,9 +10,7 @@ What costs more than about n log n is computed from a sample above a stated size
 sample depends on `random_state` alone, and the error it makes is stated.
 """
 
-from localmap.metrics.judge import MEASURES, judged, score
-from localmap.metrics.labels import knn_accuracy, silhouette, svm_accuracy
-from localmap.metrics.seen import (
+from localmap.metrics.clusters import (
     CUTS_AGREE,
     Agreement,
     Pieces,
@@ -23,6 +21,7 @@ from localmap.metrics.seen import (
     visible_agreement,
     visible_groups,
 )
+from localmap.metrics.scorecard import MEASURES, measured, score
 from localmap.metrics.structure import (
     centroid_triplets,
     continuity,
@@ -31,6 +30,7 @@ from localmap.metrics.structure import (
     random_triplets,
     trustworthiness,
 )
+from localmap.metrics.supervised import knn_accuracy, silhouette, svm_accuracy
 
 __all__ = [
     "CUTS_AGREE",
@@ -41,9 +41,9 @@ __all__ = [
     "agreement",
     "centroid_triplets",
     "continuity",
-    "judged",
     "kept",
     "knn_accuracy",
+    "measured",
     "pieces",
     "preservation",
     "random_triplets",

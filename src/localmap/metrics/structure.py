@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from localmap import kernels
-from localmap.metrics.points import as_map, labelled, nearest, sampled
+from localmap.metrics.validation import as_map, labelled, nearest, sampled
 
 # Triplets drawn where there are more: the standard error is at most
 # 0.5 / sqrt(20,000) = 0.0035.

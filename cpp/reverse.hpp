@@ -1,0 +1,68 @@
+// Rows that were found tell those that found them: where i lists j, and j is nearer to i
+// than the last in j's own list, i belongs there too. A search in cells misses rows just
+// beyond the last cell that it looked into, and mostly from one side only.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "parallel.hpp"
+
+namespace localmap {
+
+struct Missed {
+    std::int32_t at;  // whose list lacks it
+    float distance;
+    std::int32_t row;
+    bool operator<(const Missed& other) const {
+        return std::tie(at, distance, row) < std::tie(other.at, other.distance, other.row);
+    }
+};
+
+// Lists of k rows each, nearest first; a row of -1 marks an empty place at infinity.
+inline void add_reverse_neighbors(std::int64_t n, std::int64_t k, std::int32_t* indices,
+                        float* distances, int threads, Poll poll) {
+    std::vector<float> last(static_cast<std::size_t>(n));
+    for (std::int64_t i = 0; i < n; ++i)
+        last[static_cast<std::size_t>(i)] = distances[i * k + k - 1];
+    const auto lacks = [&](std::int64_t j, float distance, std::int64_t i) {
+        const float* from = distances + j * k;
+        const float* place = std::lower_bound(from, from + k, distance);
+        for (; place != from + k && *place == distance; ++place)
+            if (indices[place - distances] == i) return false;
+        return true;
+    };
+    std::vector<std::vector<Missed>> by_worker(static_cast<std::size_t>(threads));
+    parallel_for(n, 1024, threads, poll, [&](std::int64_t begin, std::int64_t end, int worker) {
+        auto& missed = by_worker[static_cast<std::size_t>(worker)];
+        for (std::int64_t i = begin; i < end; ++i)
+            for (std::int64_t s = i * k; s < (i + 1) * k; ++s) {
+                const std::int32_t j = indices[s];
+                if (j >= 0 && distances[s] < last[static_cast<std::size_t>(j)] &&
+                    lacks(j, distances[s], i))
+                    missed.push_back({j, distances[s], static_cast<std::int32_t>(i)});
+            }
+    });
+    std::vector<Missed> missed;
+    for (const auto& some : by_worker) missed.insert(missed.end(), some.begin(), some.end());
+    std::sort(missed.begin(), missed.end());  // no matter which worker met them
+
+    std::vector<std::pair<float, std::int32_t>> merged;
+    for (auto from = missed.begin(); from != missed.end();) {
+        const std::int64_t list = from->at * k;
+        merged.clear();
+        for (std::int64_t s = list; s < list + k; ++s)
+            merged.emplace_back(distances[s], indices[s]);
+        for (; from != missed.end() && from->at * k == list; ++from)
+            merged.emplace_back(from->distance, from->row);
+        std::inplace_merge(merged.begin(), merged.begin() + k, merged.end(),
+                           [](const auto& a, const auto& b) { return a.first < b.first; });
+        for (std::int64_t s = 0; s < k; ++s)
+            std::tie(distances[list + s], indices[list + s]) =
+                merged[static_cast<std::size_t>(s)];
+    }
+}
+
+}  // namespace localmap

@@ -1,0 +1,1 @@
+"""Tables and arrays in files: one reader, one writer, whole files or none."""

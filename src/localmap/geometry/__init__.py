@@ -1,0 +1,1 @@
+"""Where rows lie: metrics, PCA, neighbours; from any kind of input."""

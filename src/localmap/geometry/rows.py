@@ -1,0 +1,130 @@
+"""Rows of numbers: the space of every metric but given distances."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localmap import kernels
+from localmap.geometry import brute_force
+from localmap.geometry.distances import METRICS
+from localmap.geometry.mid_near import second_closest
+from localmap.geometry.neighbors import (
+    EXACT_ROWS,
+    KNNGraph,
+    index_of,
+    nearest_neighbors,
+)
+from localmap.geometry.pca import Preprocessing, principal_components
+
+# Rounding of a projection, in units of what adding up that many terms leaves.
+REPEATED: Final = 4.0
+
+Found: TypeAlias = tuple[kernels.Ints, kernels.Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class RowSpace:
+    """Rows of numbers."""
+
+    preprocessing: Preprocessing
+    Z: kernels.Floats
+
+    def __len__(self) -> int:
+        return len(self.Z)
+
+    @property
+    def metric(self) -> str:
+        """The metric by which neighbours were searched."""
+        return self.preprocessing.metric
+
+    @property
+    def kept(self) -> RowSpace:
+        """All of it."""
+        return self
+
+    def neighbors(self, k: int, n_threads: int, *, at: int) -> KNNGraph:
+        """Nearest other rows: found in cells, or by comparing all."""
+        if METRICS[self.metric].euclidean:
+            return nearest_neighbors(self.Z, k, n_threads, at=at)
+        found = brute_force.nearest(self.Z, k, self.metric, n_threads)
+        return KNNGraph(*found)
+
+    def mid_near(self, slots: int, key: int, n_threads: int) -> kernels.Ints:
+        """Mid-near pairs by the metric."""
+        if METRICS[self.metric].euclidean:
+            return kernels.mid_near(self.Z, slots, key, n_threads)
+        return second_closest(
+            len(self.Z),
+            slots,
+            key,
+            n_threads,
+            lambda partners: brute_force.paired(self.Z, partners, self.metric),
+        )
+
+    def principal(self, k: int) -> NDArray[np.float64]:
+        """Principal components; if the data was reduced to them, they are there."""
+        if self.preprocessing.components is not None:
+            return self.Z[:, :k].astype(np.float64)
+        return principal_components(self.Z, min(k, self.Z.shape[1]))
+
+    def neighbors_of(self, X: Any, k: int, n_threads: int, *, at: int) -> Found:
+        """About the `k` nearest training rows of other rows, each found by itself.
+
+        In large data they are searched in cells, as many as hold the `at` nearest.
+        """
+        Z = self.preprocessing.apply_by_row(X, n_threads)
+        if METRICS[self.metric].euclidean:
+            if len(self.Z) > EXACT_ROWS:
+                return self._index(at, n_threads).neighbors(Z, k, n_threads)
+            return kernels.neighbors_of(self.Z, Z, k, n_threads)
+        return brute_force.nearest_of(self.Z, Z, k, self.metric, n_threads)
+
+    def shared_with(
+        self,
+        found: kernels.Ints,
+        near: kernels.Ints,
+        sizes: kernels.Floats,
+        n_threads: int = 1,
+    ) -> NDArray[np.uint8]:
+        """Count which of the rows `found` for a new one its near pairs have, too.
+
+        A training row has those others that are no farther than its size.
+        """
+        if METRICS[self.metric].euclidean:
+            return kernels.shared_within(self.Z, found, near, sizes, n_threads)
+        away = METRICS[self.metric].paired
+        if away is None:
+            msg = f"metric={self.metric!r} compares no pairs."
+            raise NotImplementedError(msg)
+        counts = np.zeros(near.shape, dtype=np.uint8)
+        for slot, partners in enumerate(near.T):
+            for others in found.T:
+                shared = away(self.Z[partners], self.Z[others]) <= sizes[partners]
+                counts[:, slot] += shared & (others != partners)
+        return counts
+
+    def _index(self, at: int, n_threads: int) -> kernels.CellIndex:
+        """Return the rows in cells: made at the first call, then kept."""
+        ready = self.__dict__
+        if "_cells" not in ready:
+            # Two threads may both make it: they make the same, and one is kept.
+            ready.setdefault("_cells", index_of(self.Z, at, n_threads))
+        index: kernels.CellIndex = ready["_cells"]
+        return index
+
+    def rounding(self, rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        """How far a training row may lie from itself when it is projected again."""
+        if self.preprocessing.components is None:
+            return np.zeros(len(rows))
+        D = len(self.preprocessing.components)
+        sizes = np.linalg.norm(self.Z[rows].astype(np.float64), axis=1)
+        one = REPEATED * float(np.finfo(np.float32).eps) * math.sqrt(D)
+        return np.asarray(one * sizes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k != "_cells"}

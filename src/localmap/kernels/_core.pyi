@@ -1,0 +1,177 @@
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+class _Filed(Protocol):
+    @property
+    def starts(self) -> NDArray[np.int64]: ...
+    @property
+    def middles(self) -> NDArray[np.int64]: ...
+    @property
+    def codes(self) -> NDArray[np.uint32]: ...
+
+def instruction_set() -> str: ...
+def block_rows(n: int) -> int: ...
+def pack_pairs(
+    pairs: NDArray[np.uint32],
+    trusted: NDArray[np.uint16],
+    starts: NDArray[np.int64],
+    middles: NDArray[np.int64],
+    threads: int,
+) -> None: ...
+def unpack_pairs(
+    pairs: NDArray[np.uint32],
+    starts: NDArray[np.int64],
+    middles: NDArray[np.int64],
+    threads: int,
+) -> None: ...
+def shared_neighbors(
+    indices: NDArray[np.int32],
+    among: int,
+    near: NDArray[np.int32],
+    out: NDArray[np.uint8],
+    threads: int,
+) -> None: ...
+def shared_within(
+    Z: NDArray[np.float32],
+    sizes: NDArray[np.float32],
+    found: NDArray[np.int32],
+    near: NDArray[np.int32],
+    out: NDArray[np.uint8],
+    threads: int,
+) -> None: ...
+def mean_shares(
+    near: NDArray[np.int32],
+    shared: NDArray[np.uint8],
+    out: NDArray[np.float32],
+    threads: int,
+) -> None: ...
+def forces(
+    Y: NDArray[np.float32],
+    near: _Filed,
+    mid_near: _Filed,
+    further: _Filed,
+    weights: NDArray[np.float32],
+    gradient: NDArray[np.float32],
+    threads: int,
+) -> float: ...
+def step(
+    Y: NDArray[np.float32],
+    near: _Filed,
+    mid_near: _Filed,
+    further: _Filed,
+    weights: NDArray[np.float32],
+    gradient: NDArray[np.float32],
+    m: NDArray[np.float32],
+    v: NDArray[np.float32],
+    rate: float,
+    beta1: float,
+    beta2: float,
+    with_loss: bool,
+    threads: int,
+) -> float: ...
+def near(
+    indices: NDArray[np.int32],
+    distances: NDArray[np.float32],
+    own: NDArray[np.float64],
+    scales: NDArray[np.float64],
+    out: NDArray[np.int32],
+    threads: int,
+) -> None: ...
+def mid_near(
+    Z: NDArray[np.float32], key: int, out: NDArray[np.int32], threads: int
+) -> None: ...
+def further(
+    near: NDArray[np.int32], key: int, out: NDArray[np.int32], threads: int
+) -> None: ...
+def local_further(
+    Y: NDArray[np.float32],
+    near: NDArray[np.int32],
+    reach: float,
+    locality: float,
+    key: int,
+    iteration: int,
+    out: NDArray[np.int32],
+    threads: int,
+) -> None: ...
+def exact_neighbors(
+    Z: NDArray[np.float32],
+    queries: NDArray[np.int32],
+    indices: NDArray[np.int32],
+    distances: NDArray[np.float32],
+    threads: int,
+) -> None: ...
+def cell_neighbors(
+    Z: NDArray[np.float32],
+    cells: int,
+    sample: NDArray[np.int32],
+    truth: NDArray[np.int32],
+    recall: float,
+    indices: NDArray[np.int32],
+    distances: NDArray[np.float32],
+    threads: int,
+) -> int: ...
+def neighbors_of(
+    Z: NDArray[np.float32],
+    queries: NDArray[np.float32],
+    indices: NDArray[np.int32],
+    distances: NDArray[np.float32],
+    threads: int,
+) -> None: ...
+def project(
+    rows: NDArray[np.float32],
+    components: NDArray[np.float32],
+    out: NDArray[np.float32],
+    threads: int,
+) -> None: ...
+def relax(
+    Y: NDArray[np.float32],
+    near: NDArray[np.int32],
+    trusted: NDArray[np.uint16],
+    weights: NDArray[np.float32],
+    reach: float,
+    rate: float,
+    beta1: float,
+    beta2: float,
+    iterations: int,
+    redraw_every: int,
+    slots: int,
+    key: int,
+    out: NDArray[np.float32],
+    threads: int,
+) -> None: ...
+def add_reverse_neighbors(
+    indices: NDArray[np.int32], distances: NDArray[np.float32], threads: int
+) -> None: ...
+def silhouette(
+    axes: NDArray[np.float32],
+    starts: NDArray[np.int64],
+    places: NDArray[np.int64],
+    out: NDArray[np.float64],
+    threads: int,
+) -> None: ...
+def medoids(
+    Y: NDArray[np.float32],
+    near: NDArray[np.int32],
+    out: NDArray[np.float32],
+    threads: int,
+) -> None: ...
+
+class Index:
+    def __init__(
+        self,
+        Z: NDArray[np.float32],
+        cells: int,
+        sample: NDArray[np.int32],
+        truth: NDArray[np.int32],
+        recall: float,
+        threads: int,
+    ) -> None: ...
+    def neighbors(
+        self,
+        queries: NDArray[np.float32],
+        indices: NDArray[np.int32],
+        distances: NDArray[np.float32],
+        threads: int,
+    ) -> None: ...

@@ -1,0 +1,1 @@
+"""LocalMAP in the order of the paper; `embed` is the whole of it on one screen."""

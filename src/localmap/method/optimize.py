@@ -1,0 +1,62 @@
+"""Step 6: the one loop, PaCMAP and LocalMAP alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeAlias
+
+from localmap import kernels
+from localmap.method.schedule import Phase, steps
+
+Callback: TypeAlias = Callable[[int, kernels.Floats, float], object]
+
+# The bar shows the loss this often; computing it costs a few per cent of a step.
+SHOW_EVERY: Final = 10
+
+
+def optimize(
+    descent: kernels.Descent,
+    phases: Sequence[Phase],
+    *,
+    key: int,
+    callback: Callback | None = None,
+    verbose: bool = False,
+) -> int:
+    """Move the points until the schedule ends or the callback returns True.
+
+    Returns the number of iterations done; the map is ``descent.Y``.
+    """
+    done = 0
+    bar = _bar(sum(phase.n_iters for phase in phases)) if verbose else None
+    try:
+        for step in steps(phases):
+            show = bar is not None and step.iteration % SHOW_EVERY == 0
+            loss = descent.step(step.weights, with_loss=show or callback is not None)
+            if step.last_mid_near:
+                descent.forget_mid_near()
+            if step.redraw:
+                rule = step.phase.rule
+                reach = rule.reach_in(descent.Y, key)
+                descent.redraw(reach, rule.locality, key, step.iteration)
+            done += 1
+            if bar is not None:
+                if show:
+                    bar.set_description(step.phase.name, refresh=False)
+                    bar.set_postfix(loss=f"{loss:.4g}", refresh=False)
+                bar.update()
+            if callback is not None and callback(
+                step.iteration, descent.Y.copy(), loss
+            ):
+                break
+    finally:
+        if bar is not None:
+            bar.close()
+    kernels.check_finite_map(descent.Y)
+    return done
+
+
+def _bar(total: int) -> Any:
+    """Return a progress bar; imported when it is shown."""
+    from tqdm.auto import tqdm
+
+    return tqdm(total=total, unit="it")

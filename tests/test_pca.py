@@ -1,0 +1,148 @@
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+
+from localmap.geometry import pca as module
+from localmap.geometry.pca import preprocess, principal_components
+
+
+def data(n=300, d=150, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)) * np.linspace(3, 0.1, d) + rng.normal(size=d)
+
+
+def same_up_to_sign(A, B, **tolerance):
+    signs = np.sign((A * B).sum(axis=0))
+    np.testing.assert_allclose(A * signs, B, **tolerance)
+
+
+@pytest.mark.parametrize("factor", [2.0**-900, 0.25, 1024.0, 2.0**900])
+@pytest.mark.parametrize("columns", [20, 150])
+def test_a_power_of_two_changes_no_bit(factor, columns):
+    X = data(d=columns)
+    Z, _ = preprocess(X)
+    scaled, _ = preprocess(X * factor)
+    np.testing.assert_array_equal(Z, scaled)
+
+
+@pytest.mark.parametrize("shape", [(400, 150), (90, 150), (400, 40)])
+def test_scores_equal_scikit_learns_pca(shape):
+    X = data(*shape)
+    k = min(30, shape[1])
+    Z, applied = preprocess(X, pca_components=k)
+    if k < shape[1]:
+        expected = PCA(k, svd_solver="full").fit_transform(X) / applied.unit
+        same_up_to_sign(Z - Z.mean(axis=0), expected, atol=2e-5)
+    else:
+        centred = (X - X.mean(axis=0)) / applied.unit
+        np.testing.assert_allclose(Z - Z.mean(axis=0), centred, atol=1e-6)
+    assert Z.dtype == np.float32
+    assert Z.flags.c_contiguous
+
+
+def test_the_three_routes_agree(monkeypatch):
+    X = data(300, 200) * 0.7 ** np.arange(200)
+    covariance, _ = preprocess(X, pca_components=10)
+    monkeypatch.setattr(module, "EXACT_PCA", 2)
+    randomised, _ = preprocess(X, pca_components=10)
+    same_up_to_sign(covariance, randomised, atol=1e-4)
+    tall = data(120, 200) * 0.7 ** np.arange(200)
+    monkeypatch.setattr(module, "EXACT_PCA", 150)
+    gram, _ = preprocess(tall, pca_components=10)
+    monkeypatch.setattr(module, "EXACT_PCA", 250)
+    direct, _ = preprocess(tall, pca_components=10)
+    same_up_to_sign(gram, direct, atol=1e-4)
+
+
+def test_applied_to_the_training_rows_it_equals_the_fit():
+    X = data()
+    Z, applied = preprocess(X)
+    np.testing.assert_allclose(applied.apply(X[5:9]), Z[5:9], atol=1e-6)
+
+
+def test_distances_are_those_of_the_data():
+    X = data(50, 30)
+    Z, applied = preprocess(X)
+    original = np.linalg.norm(X[:, None] - X, axis=2)
+    kept = np.linalg.norm(Z[:, None] - Z, axis=2) * applied.unit
+    np.testing.assert_allclose(kept, original, atol=1e-5)
+
+
+def test_a_large_offset_is_taken_off_before_rounding_to_float32():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(100, 5))
+    Z, applied = preprocess(noise + 1e9)
+    centred = noise - noise.mean(axis=0)
+    np.testing.assert_allclose((Z - Z.mean(axis=0)) * applied.unit, centred, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int64, np.float16, bool])
+def test_number_types_agree_with_float64(dtype):
+    X = np.random.default_rng(0).integers(0, 2, size=(60, 130)).astype(dtype)
+    Z, _ = preprocess(X)
+    expected, _ = preprocess(X.astype(np.float64))
+    np.testing.assert_allclose(Z, expected, atol=1e-5)
+
+
+def test_integers_stay_exact_in_any_unit():
+    X = np.random.default_rng(0).integers(0, 17, size=(80, 12))
+    for factor in (1, 1000):
+        Z, applied = preprocess(X * factor)
+        exact = Z.astype(np.float64) * applied.unit
+        differences = exact[:, None] - exact
+        np.testing.assert_array_equal(differences, (X[:, None] - X) * factor)
+
+
+@pytest.mark.parametrize("metric", ["cosine", "correlation"])
+def test_row_metrics_do_not_see_the_scale_of_a_row(metric):
+    X = data(60, 20)
+    factors = np.exp(np.random.default_rng(1).normal(size=(60, 1)) * 50)
+    Z, _ = preprocess(X, metric)
+    scaled, _ = preprocess(X * factors, metric)
+    np.testing.assert_allclose(Z, scaled, atol=1e-6)
+
+
+def test_cosine_is_the_cosine():
+    X = data(30, 10)
+    X[4] = 0.0
+    Z, applied = preprocess(X, "cosine")
+    squared = ((Z[:, None] - Z) ** 2).sum(axis=2) * applied.unit**2
+    unit = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-30)
+    expected = ((unit[:, None] - unit) ** 2).sum(axis=2)  # 2 - 2 cos
+    np.testing.assert_allclose(squared, expected, atol=1e-5)
+
+
+def test_constant_columns_carry_nothing():
+    X = data(50, 10)
+    padded = np.column_stack([X[:, :4], np.full(50, 7.5), X[:, 4:]])
+    Z, _ = preprocess(X)
+    Z_padded, _ = preprocess(padded)
+    np.testing.assert_array_equal(np.delete(Z_padded, 4, axis=1), Z)
+    assert (Z_padded[:, 4] == Z_padded[0, 4]).all()
+
+
+def test_equal_rows_are_refused():
+    with pytest.raises(ValueError, match="All rows of X are equal:"):
+        preprocess(np.ones((20, 3)))
+    with pytest.raises(ValueError, match="equal under metric='cosine'"):
+        preprocess(np.outer([1, 3, 7], [0.1, 0.2, 0.7]), "cosine")
+
+
+def test_a_constant_row_has_no_correlation():
+    X = data(20, 3)
+    X[3] = 0.1  # its mean is 0.10000000000000002
+    Z, applied = preprocess(X, "correlation")
+    np.testing.assert_allclose(Z[3] * applied.unit, -applied.centre, atol=1e-6)
+
+
+def test_wide_data_without_pca_starts_from_its_rows():
+    X = data(40, 3000).astype(np.float32)
+    scores = principal_components(X, 2)
+    same_up_to_sign(scores, PCA(2, svd_solver="full").fit_transform(X), atol=1e-2)
+
+
+def test_principal_components_have_fixed_signs():
+    X = data(80, 6)
+    scores = principal_components(X.astype(np.float32), 2)
+    same_up_to_sign(scores, PCA(2).fit_transform(X), atol=1e-4)
+    np.testing.assert_array_equal(principal_components(X.astype(np.float32), 2), scores)

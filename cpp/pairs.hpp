@@ -79,6 +79,9 @@ inline void shared_neighbors(const std::int32_t* indices, std::int64_t n, std::i
     });
 }
 
+// What rounding a distance to float32 may take off its square.
+constexpr double kRounded = 1.0 + 1e-6;
+
 // Of the `among` training rows that were found for a new row: how many each of its near
 // pairs has among its own nearest, that is no farther away than its size.
 inline void shared_within(const float* Z, std::int64_t d, const float* sizes,
@@ -90,7 +93,7 @@ inline void shared_within(const float* Z, std::int64_t d, const float* sizes,
         for (std::int64_t i = begin; i < end; ++i)
             for (std::int64_t s = 0; s < k; ++s) {
                 const std::int32_t j = near[i * k + s];
-                const double within = double(sizes[j]) * double(sizes[j]);
+                const double within = kRounded * double(sizes[j]) * double(sizes[j]);
                 int count = 0;
                 for (std::int64_t t = i * m; t < (i + 1) * m; ++t)
                     count += found[t] != j &&

@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -16,6 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from localmap import LocalMAP, PaCMAP
 from localmap.geometry.neighbors import nearest_neighbors
 from localmap.geometry.space import space_of
+from localmap.method.adjust import Rule
+from localmap.method.embed import lay_out, prepare
 from localmap.method.parameters import Parameters
 
 FAST = {"n_iters": (10, 10, 25), "random_state": 0}
@@ -344,3 +347,43 @@ def test_an_interrupted_refit_leaves_an_unfitted_usable_estimator():
     assert not model.__sklearn_is_fitted__()
     model.set_params(callback=None).fit(blobs())
     assert model.__sklearn_is_fitted__()
+
+
+def test_the_two_estimators_are_neither_of_each_other():
+    assert not isinstance(LocalMAP(), PaCMAP)
+    assert not isinstance(PaCMAP(), LocalMAP)
+
+
+@pytest.mark.parametrize("estimator", [LocalMAP, PaCMAP])
+def test_every_parameter_is_documented_with_its_default(estimator):
+    parameters = inspect.signature(estimator).parameters
+    shared = inspect.signature(Parameters).parameters
+    assert "<" not in estimator.__doc__.split("Attributes")[0].replace("<=", "")
+    for name, parameter in parameters.items():
+        (line,) = re.findall(
+            rf"^    {name} : .*?default=(.*)$", joined(estimator), re.MULTILINE
+        )
+        assert line.strip('"') == str(parameter.default)
+        if name in shared:
+            assert parameter.default == shared[name].default
+
+
+def joined(estimator):
+    """Documentation with entries that run over two lines in one."""
+    return re.sub(r"(\n    \w+ : [^\n]*,) ?\n", r"\1 ", estimator.__doc__)
+
+
+def test_several_seeds_and_rules_share_one_graph(digits):
+    X = digits[0][:400].astype(np.float32)
+    params = Parameters(n_iters=(20, 20, 30))
+    problem = prepare(X, params)
+    how = {"n_iters": (20, 20, 30)}
+    for seed in (0, 1):
+        expected = LocalMAP(random_state=seed, **how).fit_transform(X)
+        np.testing.assert_array_equal(lay_out(problem, params, seed).Y, expected)
+    plain = lay_out(problem, params, 0, rule=Rule()).Y
+    pacmap = PaCMAP(random_state=0, **how).fit_transform(X)
+    np.testing.assert_allclose(plain, pacmap, atol=1e-3)  # added up in another order
+    lay_out(problem, params, 0, keep=False)
+    with pytest.raises(ValueError, match="were given away"):
+        lay_out(problem, params, 0)

@@ -195,3 +195,39 @@ def test_missing_values_in_wide_sparse_data_are_counted_without_filling_in(monke
     wide.data[[7, 99]] = np.nan
     with pytest.raises(ValueError, match="2 NaN in 2 rows, first at row 0, column"):
         LocalMAP().fit(wide)
+
+
+@pytest.mark.parametrize("codes", [[1, 2, 3], ["a", "b", "c"], [True, False, True]])
+def test_categories_are_no_numbers(codes):
+    pd = pytest.importorskip("pandas", reason="needs the test extra")
+    rows = np.arange(60) % 3
+    table = pd.DataFrame(
+        {"x": np.arange(60.0), "kind": pd.Categorical(np.array(codes)[rows])}
+    )
+    with pytest.raises(ValueError, match=r"1 of 2 columns .*'kind' \(category\)"):
+        LocalMAP().fit(table)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_hellinger_compares_shares(sparse, monkeypatch):
+    """By definition on dense rows, and the same without filling in zeros."""
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.3, size=(60, 40)).astype(np.float64)
+    X[5] = 0
+    X[:, 7] = 0  # so that 39 components are all there are
+    shares = X / np.maximum(X.sum(axis=1, keepdims=True), 1)
+    roots = np.sqrt(shares)
+    expected = np.linalg.norm(roots[:, None] - roots, axis=2)
+    if sparse:
+        monkeypatch.setattr("localmap.geometry.pca.EXACT_PCA", 30)
+        Z, done = preprocess(sp.csr_array(X), "hellinger", 39)
+    else:
+        Z, done = preprocess(X, "hellinger", None)
+    found = np.linalg.norm(Z[:, None].astype(np.float64) - Z, axis=2) * done.unit
+    np.testing.assert_allclose(found, expected, atol=2e-3 if sparse else 1e-6)
+
+
+def test_hellinger_refuses_negative_numbers():
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    with pytest.raises(ValueError, match=r"hellinger.*no number may be negative"):
+        LocalMAP(metric="hellinger").fit(X)

@@ -283,3 +283,40 @@ def test_changing_the_map_that_was_returned_changes_no_model(saved):
 def test_only_fitted_models_are_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         LocalMAP().save(tmp_path / "m.localmap")
+
+
+def test_a_model_holds_what_was_fitted_not_what_was_set_since(tmp_path):
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    model = LocalMAP(random_state=0, n_iters=(5, 5, 5)).fit(X)
+    expected = model.transform(X[:5] + 0.1)
+    model.set_params(n_neighbors=0, metric="cosine", n_components=3)
+    model.save(tmp_path / "model.localmap")
+    read = localmap.load(tmp_path / "model.localmap")
+    assert (read.n_neighbors, read.metric, read.n_components) == (10, "euclidean", 2)
+    np.testing.assert_array_equal(read.transform(X[:5] + 0.1), expected)
+
+
+def test_many_further_pairs_are_read_back(tmp_path):
+    """2^15 and more of them were written and not read."""
+    X = np.random.default_rng(0).normal(size=(40_000, 2))
+    how = {"n_iters": (1, 1, 1), "n_neighbors": 2, "further_ratio": 2**14 + 1}
+    model = LocalMAP(random_state=0, **how).fit(X)
+    model.save(tmp_path / "model.localmap")
+    assert localmap.load(tmp_path / "model.localmap").embedding_.shape == (40_000, 2)
+
+
+def test_mapped_rows_are_not_read(tmp_path):
+    """Damage in them is not seen, by what the documentation says, until they are."""
+    X = np.random.default_rng(0).normal(size=(300, 40))
+    LocalMAP(random_state=0, n_iters=(5, 5, 5)).fit(X).save(tmp_path / "m.localmap")
+    content = (tmp_path / "m.localmap").read_bytes()
+    model = localmap.load(tmp_path / "m.localmap", mmap_mode="r")
+    Z = model._fitted.space.Z
+    assert isinstance(Z, np.memmap)
+    place = content.index(np.asarray(Z).tobytes())
+    damaged = bytearray(content)
+    damaged[place + 5] ^= 1
+    (tmp_path / "damaged.localmap").write_bytes(damaged)
+    localmap.load(tmp_path / "damaged.localmap", mmap_mode="r")
+    with pytest.raises(model_file.ModelFileError, match="Z is damaged"):
+        localmap.load(tmp_path / "damaged.localmap")

@@ -1,6 +1,7 @@
 """New rows in a finished map."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -190,3 +191,59 @@ def test_rows_beyond_all_numbers_spoil_no_others(digits, metric, far):
     assert np.isfinite(away).all()
     if metric != "hamming":
         assert away[10] > 1000
+
+
+def test_shared_rows_of_new_ones_by_definition():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(200, 5)).astype(np.float32)
+    new = rng.normal(size=(30, 5)).astype(np.float32)
+    found, _ = kernels.neighbors_of(Z, new, 40)
+    near = found[:, :7].copy()
+    sizes = kernels.exact_neighbors(Z, 40)[1][:, -1]
+    expected = reference.shared_within(Z, found, near, sizes)
+    for threads in (1, 3):
+        counts = kernels.shared_within(Z, found, near, sizes, threads)
+        np.testing.assert_array_equal(counts, expected)
+    assert 5 < expected.mean() < 35
+    with pytest.raises(ValueError, match="a size for each row"):
+        kernels.shared_within(Z, found, near, sizes[:5])
+
+
+def test_a_training_row_shares_as_in_the_fit():
+    """Placed as new, its pairs have the rows in common that they have in the graph."""
+    X = np.random.default_rng(0).normal(size=(400, 5)).astype(np.float32)
+    indices, distances = kernels.exact_neighbors(X, 60)
+    near = indices[:, :10].copy()
+    counts = kernels.shared_within(X, indices, near, distances[:, -1])
+    np.testing.assert_array_equal(counts, kernels.shared_neighbors(indices, 60, near))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_trusted_pairs_of_placed_rows_keep_their_pull(metric, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    model = LocalMAP(random_state=0, metric=metric, n_iters=(50, 50, 50)).fit(X[:500])
+    seen = []
+    relax = kernels.relax
+
+    def spy(*args, trusted, keep=True, **how):
+        seen.append(trusted)
+        return relax(*args, trusted=trusted if keep else None, **how)
+
+    monkeypatch.setattr(kernels, "relax", spy)
+    placed = model.transform(X[500:])
+    assert 5 < seen[0].mean() < 10
+    monkeypatch.setattr(kernels, "relax", partial(spy, keep=False))
+    assert (model.transform(X[500:]) != placed).any()
+
+
+def test_more_partners_than_codes_are_refused():
+    Y = np.zeros((10, 2), dtype=np.float32)
+    with pytest.raises(
+        ValueError, match=r"up to 65536 partners.*smaller further_ratio"
+    ):
+        kernels.relax(
+            Y, np.zeros((1, 1), dtype=np.int32), Y[:1], kernels.Weights(1, 0, 1),
+            reach=1.0, learning_rate=1.0, n_iters=1, redraw_every=1, slots=65_536,
+            key=0,
+        )  # fmt: skip

@@ -259,3 +259,18 @@ def test_new_rows_with_too_few_given_neighbours_are_refused():
         model.transform(few)
     with pytest.raises(ValueError, match="must not be negative"):
         model.transform(-np.ones((1, 240)))
+
+
+def test_landmarks_that_reach_no_distance_are_refused():
+    """Every second row stands for the whole, and those are duplicates."""
+    n, k = 64, 12
+    even, odd = np.arange(0, n, 2), np.arange(1, n, 2)
+    graph = sp.lil_array((n, n))
+    for part, step in ((even, 0.0), (odd, 1.0)):
+        for i, row in enumerate(part):
+            for j in range(1, k + 1):
+                graph[row, part[(i + j) % len(part)]] = step * j or np.nan
+    graph = sp.csr_array(graph)
+    graph.data[np.isnan(graph.data)] = 0.0
+    with pytest.raises(ValueError, match="reach each other only at distance 0"):
+        LocalMAP(metric="precomputed", **FAST).fit(graph)

@@ -54,6 +54,8 @@ def _column_kinds(X: Any) -> dict[str, str | None] | None:
 
 
 def _pandas_number(column: Any) -> bool:
+    if hasattr(column.dtype, "categories"):  # names of groups, also if they are numbers
+        return False
     if getattr(column.dtype, "kind", "O") in "biuf":
         return True
     # Columns of Python objects may be numbers all the same.

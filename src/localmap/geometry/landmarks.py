@@ -51,6 +51,13 @@ def coordinates(
     mean = among.mean(axis=0)
     products = (mean + mean[:, None] - mean.mean() - among) / 2
     values, vectors = eigh(products)
+    if values[-1] <= 0:
+        msg = (
+            "The rows that stand for the whole, evenly spaced over the data, reach each "
+            "other only at distance 0: the graph says nothing of their places. Shuffle "
+            "the rows, leave out duplicates, or give more neighbours."
+        )
+        raise ValueError(msg)
     kept = values > ROUNDING * values[-1]
     axes = (vectors[:, kept] / np.sqrt(values[kept]))[:, ::-1]
     places: kernels.Floats = ((mean - squared) @ axes / 2).astype(np.float32)

@@ -24,6 +24,9 @@ from localmap.geometry.pca import Preprocessing, principal_components
 # Rounding of a projection, in units of what adding up that many terms leaves.
 REPEATED: Final = 4.0
 
+# What rounding a distance to float32 may take off it.
+ROUNDED: Final = 1.0 + 5e-7
+
 Found: TypeAlias = tuple[kernels.Ints, kernels.Floats]
 
 
@@ -104,7 +107,8 @@ class RowSpace:
         counts = np.zeros(near.shape, dtype=np.uint8)
         for slot, partners in enumerate(near.T):
             for others in found.T:
-                shared = away(self.Z[partners], self.Z[others]) <= sizes[partners]
+                most = ROUNDED * sizes[partners].astype(np.float64)
+                shared = away(self.Z[partners], self.Z[others]) <= most
                 counts[:, slot] += shared & (others != partners)
         return counts
 

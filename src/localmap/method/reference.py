@@ -21,6 +21,7 @@ MID_NEAR, FURTHER, LOCAL_FURTHER, LOCAL_LISTED, LOCALITY = 1, 2, 3, 4, 5
 
 MID_NEAR_DRAWS: Final = 6
 TRIES_PER_SLOT: Final = 8
+ROUNDED: Final = 1.0 + 1e-6
 DRAWS: Final = 16
 
 
@@ -137,7 +138,7 @@ def shared_within(Z: Array, found: Ints, near: Ints, sizes: Array) -> Ints:
         for s, j in enumerate(row):
             others = found[i][found[i] != j]
             away = np.linalg.norm(Z[others].astype(np.float64) - Z[j], axis=1)
-            counts[i, s] = (away <= sizes[j]).sum()
+            counts[i, s] = (away**2 <= ROUNDED * float(sizes[j]) ** 2).sum()
     return counts
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -9,11 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from localmap import kernels
+from localmap.geometry.blocks import blocks
 from localmap.metrics.validation import as_map, labelled, nearest, sampled
 
 # Triplets drawn where there are more: the standard error is at most
 # 0.5 / sqrt(20,000) = 0.0035.
 TRIPLETS: Final = 20_000
+
+# Distances below this share of the squares they are the difference of have lost more
+# than half of the sixteen digits of a product.
+LOST: Final = 1e-8
 
 
 def trustworthiness(
@@ -52,9 +58,8 @@ def preservation(
             f"of rows ({n}); got k={k} and among={among}."
         )
         raise ValueError(msg)
-    rows, threads = sampled(n, random_state), kernels.thread_count(-1)
-    near, _ = kernels.exact_neighbors(_centred(data), k, threads, rows)
-    shown, _ = kernels.exact_neighbors(points, among, threads, rows)
+    rows = sampled(n, random_state)
+    near, shown = _nearest(data, rows, k), _nearest(points, rows, among)
     return float((near[:, :, None] == shown[:, None, :]).any(axis=2).mean())
 
 
@@ -125,11 +130,6 @@ def _both(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray[Any], kernels.Floats]:
     return data, points
 
 
-def _centred(A: NDArray[Any]) -> kernels.Floats:
-    """Return float32 around 0, so that large means cost no digits."""
-    return np.ascontiguousarray(A - A.mean(axis=0, dtype=np.float64), dtype=np.float32)
-
-
 def _nearer(
     A: NDArray[Any], i: NDArray[np.intp], j: NDArray[np.intp], k: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
@@ -146,22 +146,63 @@ def _nearer(
 
 def _ranks(true: ArrayLike, shown: ArrayLike, k: int, random_state: int) -> float:
     """1 minus how far, in ranks of `true`, the k nearest in `shown` are too far."""
-    A, B = _centred(check_array(true)), _centred(check_array(shown))
+    A, B = check_array(true), check_array(shown)
     check_consistent_length(A, B)
     n = len(A)
     if not 1 <= k < n / 2:
         msg = f"k must be from 1 to below half of {n} rows; got {k}."
         raise ValueError(msg)
-    rows = sampled(n, random_state)
-    found, _ = kernels.exact_neighbors(B, k, kernels.thread_count(-1), rows)
-    squares = np.einsum("ij,ij->i", A, A, dtype=np.float64)
     too_far = 0.0
-    step = max(1, (1 << 23) // n)
-    for start in range(0, len(rows), step):
-        some = rows[start : start + step]
-        away = squares[some, None] + squares - 2.0 * (A[some] @ A.T)
-        away[np.arange(len(some)), some] = -np.inf  # each is its own rank 0
-        for own, mine in zip(away, found[start : start + step], strict=True):
-            rank = (own < own[mine, None]).sum(axis=1)
+    rows = sampled(n, random_state)
+    for some in _few(rows, n):
+        away = squared_distances(A, some)
+        found = _smallest(squared_distances(B, some), k)
+        for own, mine in zip(away, found, strict=True):
+            rank = (own < own[mine, None]).sum(axis=1) + 1
             too_far += np.maximum(rank - k, 0).sum()
     return float(1.0 - 2.0 * too_far / (len(rows) * k * (2 * n - 3 * k - 1)))
+
+
+def _few(rows: NDArray[np.int32], n: int) -> Iterator[NDArray[np.int32]]:
+    """Yield as many rows at a time as can be compared with all `n` at once."""
+    step = max(1, (1 << 23) // n)
+    for start in range(0, len(rows), step):
+        yield rows[start : start + step]
+
+
+def _nearest(A: NDArray[Any], rows: NDArray[np.int32], k: int) -> NDArray[np.intp]:
+    """Return the `k` nearest other rows of some rows of A."""
+    found = [_smallest(squared_distances(A, few), k) for few in _few(rows, len(A))]
+    return np.concatenate(found)
+
+
+def _smallest(away: NDArray[np.float64], k: int) -> NDArray[np.intp]:
+    """Return the places of the `k` smallest of each row; of equal ones the first."""
+    best = np.sort(np.argpartition(away, k - 1, axis=1)[:, :k], axis=1)
+    order = np.argsort(np.take_along_axis(away, best, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(best, order, axis=1)
+
+
+def squared_distances(
+    A: NDArray[Any], rows: NDArray[np.integer[Any]]
+) -> NDArray[np.float64]:
+    """Squared distances of some rows of A to all; infinite to itself.
+
+    In double precision by products of matrices, which lose the digits of rows that are
+    much closer to each other than to the centre: those are subtracted one by one.
+    """
+    centre = A.mean(axis=0, dtype=np.float64)
+    here = A[rows] - centre
+    own = np.einsum("ij,ij->i", here, here)
+    away = np.empty((len(rows), len(A)))
+    for some in blocks(A):
+        there = A[some] - centre
+        squares = own[:, None] + np.einsum("ij,ij->i", there, there)
+        part = squares - 2.0 * (here @ there.T)
+        for i, j in enumerate(part < LOST * squares):
+            if j.any():
+                apart = there[j] - here[i]
+                part[i, j] = np.einsum("ij,ij->i", apart, apart)
+        away[:, some] = part
+    away[np.arange(len(rows)), rows] = np.inf
+    return away

@@ -8,14 +8,17 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from localmap.estimators.inputs import numeric_table
+from localmap.estimators.display import fragment
+from localmap.estimators.inputs import as_numbers
 from localmap.estimators.model_file import write_model
 from localmap.geometry.distances import PRECOMPUTED, SPARSE
 from localmap.geometry.finite import check_finite
@@ -192,7 +195,7 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """Return finite numbers, dense or as rows of a sparse matrix."""
         data = validate_data(
             self,
-            numeric_table(X),
+            as_numbers(X, metric),
             accept_sparse="csr" if metric in SPARSE else False,
             dtype="numeric",
             ensure_all_finite=False,
@@ -210,6 +213,20 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 f"component, shape {shape}; got shape {start.shape}."
             )
             raise ValueError(msg)
+
+    def _html_repr(self) -> str:
+        """Return scikit-learn's diagram and, once fitted, the map: for notebooks."""
+        shown = str(estimator_html_repr(self))
+        return shown + fragment(self) if hasattr(self, "embedding_") else shown
+
+    def _repr_html_inner(self) -> str:
+        return self._html_repr()
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        bundle = {"text/plain": repr(self)}
+        if get_config()["display"] == "diagram":
+            bundle["text/html"] = self._html_repr()
+        return bundle
 
     @property
     def _n_features_out(self) -> int:

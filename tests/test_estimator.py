@@ -306,6 +306,7 @@ BAD = {
     "mid_near_ratio": [-0.1, np.nan, "1", None],
     "further_ratio": [-1, np.inf, "1", None],
     "metric": ["l3", None, 2],
+    "scale": ["minmax", None, True],
     "proximal_distance": [0, -1.0, 1e-50, 1e300, np.inf, "big", None],
     "near_strength": [-1, np.nan, "big"],
     "locality": [-0.1, 1.1, "half", None],

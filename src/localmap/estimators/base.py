@@ -40,6 +40,7 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         mid_near_ratio: float = Parameters.mid_near_ratio,
         further_ratio: float = Parameters.further_ratio,
         metric: str = Parameters.metric,
+        scale: str = Parameters.scale,
         init: str | ArrayLike = Parameters.init,
         n_iters: tuple[int, ...] = Parameters.n_iters,
         learning_rate: float = Parameters.learning_rate,
@@ -55,6 +56,7 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.mid_near_ratio = mid_near_ratio
         self.further_ratio = further_ratio
         self.metric = metric
+        self.scale = scale
         self.init = init
         self.n_iters = n_iters
         self.learning_rate = learning_rate
@@ -98,6 +100,7 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.neighbor_recall_ = result.neighbor_recall
         self.n_iter_ = result.n_iter
         self.stage_seconds_ = result.seconds
+        self.far_distance_ = result.fitted.far
         self._learned(result.fitted)
         self._fitted = result.fitted
         self._fitted_with = settings

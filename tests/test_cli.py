@@ -443,10 +443,9 @@ class TestWine:
         frame = frame.sample(frac=1.0, random_state=0, ignore_index=True)
         frame[:120].to_csv(folder / "old.csv", index=False)
         model = folder / "wine.localmap"
-        assert run(
-            "embed", folder / "old.csv", "-o", folder / "map.csv",
-            "--labels", "cultivar", "--scale", "standard", "--save-model", model, "--quiet",
-        ) == 0  # fmt: skip
+        how = ["--labels", "cultivar", "--scale", "standard", "--save-model", model]
+        out = ["-o", folder / "map.csv", *how, "--quiet"]
+        assert run("embed", folder / "old.csv", *out) == 0
         return model, pd.read_csv(folder / "map.csv"), frame[120:]
 
     def placed(self, fitted, frame, folder, *more):

@@ -69,7 +69,10 @@ def main():
     rows = machine.merged("oracle", rows)
     names = list(dict.fromkeys(row["data"] for row in rows))
     by = {(row["data"], row["method"]): row for row in rows}
-    lines = [f"| trusted pairs | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
+    lines = [
+        f"| trusted pairs | {' | '.join(names)} |",
+        "|---" * (len(names) + 1) + "|",
+    ]
     for title in CHOICES:
         cells = (cell(by[name, title]) for name in names)
         lines.append(f"| {title} | {' | '.join(cells)} |")

@@ -1,3 +1,4 @@
+import sys
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -42,6 +43,14 @@ class Problem:
         return kernels.Descent(
             start.copy(), *(p.copy() for p in self.pairs), learning_rate, **options
         )
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    """Where a package loads pyplot, pictures are pyplot's, which keeps every one."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture(scope="session")

@@ -620,3 +620,24 @@ def test_help_and_wrong_arguments_load_nothing_heavy(arguments):
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_page_a_film_and_a_page_of_a_written_map(table, capsys):
+    html, film, out = (table.with_name(n) for n in ("m.html", "m.gif", "map.csv"))
+    args = ["-o", out, "--html", html, "--film", film, "--labels", "kind", *QUICK]
+    assert run("embed", table, *args) == 0
+    page = html.read_text()
+    assert page.startswith("<!doctype html>")
+    assert "cell79" not in page  # names of rows are packed, never markup
+    assert film.read_bytes().startswith(b"GIF8")
+    assert run("view", out, "--labels", "kind") == 0
+    assert "Wrote" in capsys.readouterr().out
+    assert out.with_suffix(".html").read_text().startswith("<!doctype html>")
+    assert run("view", out) == 2
+    assert "it exists" in one_line_error(capsys)
+    assert run("embed", table, "-o", table.with_name("x.csv"), "--film", "a.avi") == 2
+    assert "expected .gif, .mp4, .html" in one_line_error(capsys)
+    one = table.with_name("one.csv")
+    pd.DataFrame({"localmap_1": [1.0, 2.0, 4.0]}).to_csv(one, index=False)
+    assert run("view", one) == 2
+    assert "a page needs two" in one_line_error(capsys)

@@ -417,3 +417,17 @@ def test_the_thumbnail_is_a_picture_of_the_points():
     assert len(ink) == 12  # three points, two pixels wide
     assert ink[:, 0].min() < ink[:, 0].max() - 40  # the third is a quarter width above
     assert thumbnail(Y[:1]) != thumbnail(Y)
+
+
+def test_neighbours_of_training_rows():
+    X = blobs()
+    model = LocalMAP(**FAST).fit(X)
+    apart = np.linalg.norm(X[:, None] - X, axis=2)
+    np.fill_diagonal(apart, np.inf)
+    expected = np.argsort(apart, axis=1)[:, :7]
+    np.testing.assert_array_equal(model.kneighbors(7), expected)
+    with pytest.raises(ValueError, match="n_neighbors must be from 1 to 119"):
+        model.kneighbors(120)
+    given = LocalMAP(metric="precomputed", **FAST).fit(np.where(apart < 1e9, apart, 0))
+    with pytest.raises(ValueError, match="given distances"):
+        given.kneighbors()

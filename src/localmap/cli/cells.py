@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, Final
 
+from localmap.cli import pictures
 from localmap.cli.main import say
 from localmap.cli.parameters import DEFAULTS, settings_of
 
@@ -38,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Embed cells: the map goes into the file, or beside barcodes into a table."""
     import numpy as np
 
-    from localmap import files, plotting, tl
+    from localmap import files, tl
     from localmap.cells.files import obs_columns, write_cells
     from localmap.cli.embed import silhouette_of
 
@@ -47,8 +48,8 @@ def run(arguments: argparse.Namespace) -> None:
     to_cells = arguments.output.suffix.lower() == ".h5ad"
     if not to_cells:
         files.check_format(arguments.output)
-    asked = (arguments.output, arguments.plot, arguments.save_model)
-    paths = [path for path in asked if path is not None]
+    asked = (arguments.output, arguments.save_model)
+    paths = [*(path for path in asked if path is not None), *pictures.paths(arguments)]
     outputs = files.Outputs(paths, inputs=[arguments.input], force=arguments.force)
     adata = _prepared(arguments)
     kept = obs_columns(adata, [*arguments.id, *([label] if label else [])])
@@ -72,9 +73,8 @@ def run(arguments: argparse.Namespace) -> None:
         else:
             files.write_map(place, Y, kept, like=arguments.output)
         groups = None if label is None else _groups(kept[label])
-        if arguments.plot is not None:
-            ax = plotting.plot(Y, groups, title=arguments.input.stem)
-            plotting.save(ax, outputs.file(arguments.plot))
+        known = pictures.Known(kept, label, groups)
+        pictures.draw(arguments, outputs, Y, known)
     score = silhouette_of(Y, groups)
     if score is not None:
         print(f"Silhouette of {label} in the map: {score[0]:.3f}.")
@@ -101,6 +101,9 @@ def _check(arguments: argparse.Namespace) -> None:
             f"--{given[0].replace('_', '-')} is for tables; {arguments.input} holds "
             "cells, which are mapped by their components (--use-rep, --batch-key)"
         )
+        raise ValueError(msg)
+    if arguments.film is not None:
+        msg = "--film is for tables so far: map a representation of the cells as one"
         raise ValueError(msg)
     if str(arguments.output) == "-":
         msg = "cells are written to a file: name an .h5ad or a table with -o"

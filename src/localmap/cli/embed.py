@@ -6,14 +6,12 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from localmap.cli import cells, options
+from localmap.cli import cells, options, pictures
 from localmap.cli.main import say
 from localmap.cli.parameters import add_parameters, settings_of
 
 if TYPE_CHECKING:
     from localmap.files import Table
-
-PICTURES = (".png", ".pdf", ".svg")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +23,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     options.add_input(parser)
     options.add_output(parser)
     options.add_columns(parser)
-    parser.add_argument("--plot", type=Path, metavar="FILE.png", help="draw the map")
+    pictures.add(parser)
     parser.add_argument(
         "--save-model",
         type=Path,
@@ -48,19 +46,18 @@ def run(arguments: argparse.Namespace) -> None:
     to_screen = str(arguments.output) == "-"
     if not to_screen:
         files.check_format(arguments.output)
-    if arguments.plot is not None and arguments.plot.suffix.lower() not in PICTURES:
-        msg = f"cannot draw {arguments.plot}: expected {', '.join(PICTURES)}"
-        raise ValueError(msg)
-    asked = (
-        None if to_screen else arguments.output,
-        arguments.plot,
-        arguments.save_model,
-    )
-    paths = [path for path in asked if path is not None]
+    drawn = pictures.paths(arguments)
+    asked = (None if to_screen else arguments.output, arguments.save_model)
+    paths = [*(path for path in asked if path is not None), *drawn]
     inputs = [arguments.input]
     outputs = files.Outputs(paths, inputs=inputs, force=arguments.force)
     table = options.read(arguments)
-    model = LocalMAP(**settings_of(arguments), verbose=not arguments.quiet)
+    film = pictures.film_of(arguments)
+    model = LocalMAP(
+        **settings_of(arguments),
+        verbose=not arguments.quiet,
+        callback=None if film is None else film.callback,
+    )
     _warn_of_scales(table, model)
     Y = model.fit_transform(named(table))
     with outputs:
@@ -73,8 +70,9 @@ def run(arguments: argparse.Namespace) -> None:
             if table.filled is not None:
                 model.filled_ = table.filled  # for the missing cells of other tables
             model.save(outputs.file(arguments.save_model))
-        if arguments.plot is not None:
-            draw(Y, table, arguments.input.stem, outputs.file(arguments.plot))
+        label = None if table.labels is None else str(table.labels.name)
+        known = pictures.Known(table.kept, label, table.groups)
+        pictures.draw(arguments, outputs, Y, known, film, model)
     tell = say if to_screen else print
     report(model, silhouette_of(Y, table.groups), tell)
     if paths:
@@ -122,14 +120,6 @@ def _warn_of_scales(table: Table, model: Any) -> None:
         f"localmap: {names} of {len(table.names)} columns make {found.share:.0%} of "
         "distances, by unit alone perhaps: --scale standard (or robust) lets all count"
     )
-
-
-def draw(Y: Any, table: Table, title: str, path: Path) -> None:
-    """Draw the map, coloured by its labels."""
-    from localmap import plotting
-
-    ax = plotting.plot(Y, table.groups, title=title)
-    plotting.save(ax, path)
 
 
 def silhouette_of(Y: Any, groups: Any) -> tuple[float, bool] | None:

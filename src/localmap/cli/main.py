@@ -16,6 +16,7 @@ COMMANDS: Final = {
     "embed": "embed a table of your own",
     "transform": "place other rows in the map of a saved model",
     "score": "tell how good a map is",
+    "view": "make a page to explore a map in",
     "bench": "compare methods on data sets",
 }
 

@@ -132,3 +132,18 @@ def read(
     for note in (*table.notes, *(f"left out: {line}" for line in table.left_out)):
         say(f"  {note}")
     return table
+
+
+def read_map(path: Path, arguments: argparse.Namespace, **other: Any) -> Table:
+    """Read a map: its axes are data, whatever they look like."""
+    from localmap import files
+
+    how = {"dialect": dialect_of(arguments), "sheet": arguments.sheet}
+    axes = [
+        name for name in files.column_names(path, **how) if files.AXIS.fullmatch(name)
+    ]
+    table = read(arguments, path, **other)
+    if set(axes) <= set(table.names):
+        return table
+    other["ids"] = [*other.get("ids", arguments.id), *table.kept.columns]
+    return read(arguments, path, **other, columns=axes)

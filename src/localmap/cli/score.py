@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Print all measures of a map."""
     from localmap import metrics
 
-    table = _map(arguments.embedding, arguments)
+    table = options.read_map(arguments.embedding, arguments)
     Y, X = table.map, None
     if arguments.data is not None:
         beside = _beside(arguments.data, table, arguments)
@@ -54,24 +54,9 @@ def run(arguments: argparse.Namespace) -> None:
         )
 
 
-def _map(path: Path, arguments: argparse.Namespace, **other: Any) -> Table:
-    """Read a map: its axes are data, whatever they look like."""
-    from localmap import files
-
-    how = {"dialect": options.dialect_of(arguments), "sheet": arguments.sheet}
-    axes = [
-        name for name in files.column_names(path, **how) if files.AXIS.fullmatch(name)
-    ]
-    table = options.read(arguments, path, **other)
-    if set(axes) <= set(table.names):
-        return table
-    other["ids"] = [*other.get("ids", arguments.id), *table.kept.columns]
-    return options.read(arguments, path, **other, columns=axes)
-
-
 def _other_map(path: Path, table: Table, arguments: argparse.Namespace) -> Any:
     """Read another map of the same rows, in the same order as far as columns tell."""
-    other = _map(path, arguments, **_beside(path, table, arguments))
+    other = options.read_map(path, arguments, **_beside(path, table, arguments))
     if len(other.kept) == len(table.kept):
         for name in table.kept.columns.intersection(other.kept.columns):
             differs = table.kept[name].astype(str) != other.kept[name].astype(str)

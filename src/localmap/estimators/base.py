@@ -23,6 +23,7 @@ from localmap.estimators.model_file import write_model
 from localmap.geometry.distances import PRECOMPUTED, SPARSE
 from localmap.geometry.finite import check_finite
 from localmap.geometry.precomputed import check_distances
+from localmap.geometry.rows import RowSpace
 from localmap.kernels import thread_count
 from localmap.method.embed import embed
 from localmap.method.out_of_sample import FittedMap, place
@@ -169,6 +170,41 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             check_distances(data)
         Y, distance = place(self._fitted, data, thread_count(self.n_jobs))
         return (Y, distance) if return_distance else Y
+
+    def kneighbors(self, n_neighbors: int = 10) -> NDArray[np.int32]:
+        """Find the nearest training rows of each training row.
+
+        Parameters
+        ----------
+        n_neighbors : int, default=10
+            How many of each.
+
+        Returns
+        -------
+        indices : ndarray of shape (n_samples, n_neighbors)
+            Other training rows, closest first.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from localmap import LocalMAP
+        >>> model = LocalMAP(random_state=0).fit(load_digits().data)
+        >>> model.kneighbors(5).shape
+        (1797, 5)
+        """
+        check_is_fitted(self)
+        space = self._fitted.space
+        if not isinstance(space, RowSpace):
+            msg = "A model of given distances keeps none of them: ask what gave them."
+            raise ValueError(msg)  # noqa: TRY004 - it is a matter of the metric
+        if not 1 <= n_neighbors < len(space):
+            msg = (
+                f"n_neighbors must be from 1 to {len(space) - 1}, the other training "
+                f"rows; got {n_neighbors}."
+            )
+            raise ValueError(msg)
+        threads = thread_count(self.n_jobs)
+        return space.neighbors(n_neighbors, threads, at=n_neighbors).indices
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to one file, which `localmap.load` reads.

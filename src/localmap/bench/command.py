@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from localmap import datasets
-from localmap.bench import plan
+from localmap.bench import plan, sets
 from localmap.bench.methods import METHODS
 from localmap.metrics import MEASURES
 
@@ -62,7 +62,8 @@ def bench(arguments: argparse.Namespace) -> None:
     )
     out: Path = arguments.out
     out.mkdir(parents=True, exist_ok=True)
-    wanted = arguments.metrics or preset.measures or worker.USUAL
+    usual = worker.USUAL if preset.measures is None else preset.measures
+    wanted = arguments.metrics or usual
     known = [name for name, measure in MEASURES.items() if not measure.others]
     unknown = [name for name in wanted if name not in known]
     if unknown:
@@ -94,13 +95,10 @@ def bench(arguments: argparse.Namespace) -> None:
 
 def _fetch(name: str) -> None:
     """See to it that a set is here before the clocks run; refuse what is none."""
-    if plan.mixture_rows(name) is not None or Path(name).exists():
-        return
-    if name not in datasets.names():
-        datasets.load(name)  # says what there is
-    if not datasets.is_here(name):
-        print(f"Fetching {name}.", file=sys.stderr)
-        try:
-            datasets.load(name)
-        except datasets.DatasetError as error:
-            print(f"localmap: {error}", file=sys.stderr)  # its runs will tell
+    try:
+        if sets.fetch(name):
+            print(f"Fetched {name}.", file=sys.stderr)
+    except datasets.DatasetError as error:
+        if name.removesuffix(sets.UNIT) not in datasets.names():
+            raise
+        print(f"localmap: {error}", file=sys.stderr)  # its runs will tell

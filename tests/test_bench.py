@@ -365,7 +365,9 @@ def test_failed_changed_and_partly_measured_runs_are_done_again(tmp_path, done):
 
 def test_a_name_in_the_page_is_text_not_markup(tmp_path):
     name = "<script>a|b</script> 5$_^.npz"
-    rows = [row("pca", 0, 0.5, dataset=name)]
+    rows = [row("pca", 0, 0.5, dataset=name, name="odd")]
+    (tmp_path / "maps").mkdir()
+    np.savez(tmp_path / "maps" / "odd.npz", Y=np.eye(2), codes=np.arange(2))
     rows += [row("localmap", 0, 0.5, "x", failed="<img src=x>\n'\"", measures={})]
     del rows[1]["seconds"], rows[1]["peak_mb"]
     paths = report.write(tmp_path, rows, "<b>t</b> & {{ 7 * 7 }}")

@@ -56,14 +56,14 @@ def grid(folder: Path, rows: Sequence[dict[str, Any]], label: Label) -> Figure:
     return figure
 
 
-def can_draw(folder: Path, rows: Sequence[dict[str, Any]], label: Label) -> bool:
-    """Tell whether the first map of every method on every set is kept."""
+def kept(folder: Path, rows: Sequence[dict[str, Any]], label: Label) -> list[bool]:
+    """Tell of the first map of every method on every set whether it is kept."""
     sets = dict.fromkeys(row["dataset"] for row in rows)
-    return all(
+    return [
         (folder / "maps" / f"{row['name']}.npz").exists()
         for dataset in sets
         for row in _first([r for r in rows if r["dataset"] == dataset], label).values()
-    )
+    ]
 
 
 def _first(rows: Sequence[dict[str, Any]], label: Label) -> dict[str, dict[str, Any]]:

@@ -164,6 +164,7 @@ PRESETS: Final[dict[str, Preset]] = {
         ("sklearn-tsne", "hnne-1", "phate", "infonc"),
         4,
         measures=("silhouette",),
+        large=(),
     ),
     "authors": Preset(
         "ours beside the authors' package, with their distance",

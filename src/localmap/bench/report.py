@@ -194,10 +194,10 @@ def _pictures(
         draw = partial(pictures.maps, folder, dataset, own, label)
         planned[f"{slug(dataset)}.png"] = (own, draw)
     for name, (rows, draw) in planned.items():
-        path = folder / name
-        if path.exists() and not pictures.can_draw(folder, rows, label):
+        path, kept = folder / name, pictures.kept(folder, rows, label)
+        if path.exists() and not all(kept):
             yield name, path.read_bytes(), True
-        else:
+        elif any(kept):
             yield name, _png(draw()), False
 
 

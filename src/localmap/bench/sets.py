@@ -66,6 +66,11 @@ def is_generated(name: str) -> bool:
     return _generator(name) is not None
 
 
+def is_one_piece(name: str) -> bool:
+    """Tell sets that hang together: what a map divides it invents."""
+    return PIECE.fullmatch(name) is not None or name.startswith("mammoth")
+
+
 def mixture_rows(name: str) -> int | None:
     """Return the rows of a generated mixture of 50 columns; None of another set."""
     found = MIXTURE.fullmatch(name)

@@ -13,9 +13,10 @@ from localmap.bench.methods import METHODS
 from localmap.bench.paper import printed
 
 # Measures of which less is better.
-LESS: Final = (
-    "seconds", "startup", "peak_mb", "splits", "merges", "pieces", "strays",
-)  # fmt: skip
+LESS: Final = ("seconds", "startup", "peak_mb", "splits", "merges")
+
+# Measures of which neither more nor less is better: that depends on the data.
+NEUTRAL: Final = ("visible groups", "pieces", "strays")
 TITLES: Final = {
     "seconds": "time, s",
     "startup": "time before that, s",
@@ -174,7 +175,8 @@ def _column(
     if measure in OF_SEVERAL:
         found = {t: [float(np.mean(v))] if v else [] for t, v in found.items()}
     sign = -1.0 if measure in LESS else 1.0
-    means = {t: sign * float(np.mean(v)) for t, v in found.items() if v}
+    judged = {} if measure in NEUTRAL else found
+    means = {t: sign * float(np.mean(v)) for t, v in judged.items() if v}
     best = max(means, key=lambda t: means[t], default="")
     return {
         title: Cell(

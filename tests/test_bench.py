@@ -7,15 +7,17 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
+from threadpoolctl import threadpool_limits
 
 from localmap import datasets
 from localmap.bench import paper, plan, report, run, seeds, sets, summary, worker
-from localmap.bench.machine import peak_mb, resident_mb
+from localmap.bench.machine import in_words, peak_mb, resident_mb
 from localmap.bench.methods import COMPARED, METHODS, Method
 from localmap.cli import main
 from localmap.metrics.scorecard import MEASURES, Scorecard, measured
@@ -43,10 +45,26 @@ def other(small):
 
 @pytest.fixture(scope="session")
 def finished(small, other, tmp_path_factory):
-    """A folder of five runs, each made in a process of its own."""
+    """A folder of five runs; processes of their own are the matter of other tests."""
     folder = tmp_path_factory.mktemp("finished")
-    found = go(jobs(small), folder, [*FEW, "ARI of visible groups"])
-    return folder, found + go(jobs(other, ("pca",), 1), folder, FEW)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "run_one", in_this_process)
+        found = go(jobs(small), folder, [*FEW, "ARI of visible groups"])
+        return folder, found + go(jobs(other, ("pca",), 1), folder)
+
+
+def in_this_process(job, folder, measures, limits=None):
+    """What a worker tells of a job."""
+    task = asdict(job) | {
+        "measures": list(measures), "parent": os.getppid(),
+        "map": str(folder / "maps" / f"{job.name}.npz"),
+        "result": str(folder / "result.json"),
+    }  # fmt: skip
+    (folder / "job.json").write_text(json.dumps(task))
+    worker.main(str(folder / "job.json"))
+    version = METHODS[job.method].version
+    row = {"name": job.name, **asdict(job), "version": version, "machine": in_words()}
+    return row | json.loads((folder / "result.json").read_text())
 
 
 @pytest.fixture
@@ -126,44 +144,43 @@ def test_sets_and_measures_of_presets_are_there(preset):
     assert {*(known.measures or ())} <= {*MEASURES}
 
 
+# Parameters that make a slow method quick.
+QUICK = {"sklearn-tsne": {"max_iter": 250}}
+
+
 def tasks():
     """What presets ask of each method that the test extra installs, once."""
     asked = {}
     for preset in plan.PRESETS.values():
         for job in plan.jobs(preset, ["small"], None, 1):
-            if METHODS[job.method].version is not None:
-                asked.setdefault((job.method, tuple(job.params), job.task), job)
+            package = METHODS[job.method].package
+            if package in ("localmap", "scikit-learn"):
+                asked.setdefault((job.method, *job.params, job.task), job)
+            elif package == "pacmap":  # slow; before it places rows it makes a map
+                asked[job.method, "transform"] = job
     return [
-        pytest.param(*key[::2], job.params, id="-".join((key[0], *key[1], key[2])))
+        pytest.param(
+            job.method, job.task, job.params | QUICK.get(job.method, {}),
+            id="-".join(key),
+        )
         for key, job in asked.items()
-        if METHODS[job.method].package in ("localmap", "pacmap", "scikit-learn")
-    ]
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("method", "task", "params"), tasks())
 def test_what_presets_ask_is_done(method, task, params, small, tmp_path):
     """Every preset works: its methods, parameters and task on a small set."""
-    done = worked(small, tmp_path, method, params=params, task=task, measures=FEW[:1])
+    (tmp_path / "maps").mkdir()
+    job = plan.Job(small, method, 0, params, task=task)
+    with threadpool_limits(1):  # idle threads of OpenMP would spin
+        done = in_this_process(job, tmp_path, FEW[:1])
     assert "failed" not in done
     assert done["measures"]["silhouette"] > 0.3
     if task == "transform":
         assert done["measures"]["10-NN accuracy of new rows"] > 0.9
-    with np.load(tmp_path / "m.npz") as kept:
+    with np.load(tmp_path / "maps" / f"{job.name}.npz") as kept:
         assert kept["Y"].shape == (90, 2)
         assert np.isfinite(kept["Y"]).all()
-
-
-def worked(dataset, folder, method, *, params=(), task="map", measures=()):
-    """What a worker tells of a job, in this process."""
-    job = {
-        "dataset": dataset, "method": method, "seed": 0, "params": dict(params),
-        "labels": None, "task": task, "measures": list(measures),
-        "parent": os.getppid(),
-        "map": str(folder / "m.npz"), "result": str(folder / "r.json"),
-    }  # fmt: skip
-    (folder / "job.json").write_text(json.dumps(job))
-    worker.main(str(folder / "job.json"))
-    return json.loads((folder / "r.json").read_text())
 
 
 def test_sets_are_generated_by_name(small):
@@ -543,29 +560,24 @@ def test_a_measure_that_cannot_be_made_costs_no_other(small, tmp_path):
 def test_a_map_that_is_made_is_kept_when_measuring_takes_too_long(
     small, tmp_path, monkeypatch
 ):
-    """The worker sleeps after the first measure; the limit counts from the map on."""
-    slow = (
-        "import sys, time; from localmap.bench import worker\n"
-        "made = worker.measured\n"
-        "def slowly(*given):\n"
-        "    for told in made(*given):\n"
-        "        yield told\n"
-        "        time.sleep(60)\n"
-        "worker.measured = slowly; worker.main(sys.argv[-1])\n"
+    """Here a worker tells of a map and one measure, and then no more."""
+    told = {"seconds": 3.0, "measures": {"silhouette": 0.5}, "unmeasured": {}}
+    code = (
+        "import json, pathlib, sys, time\n"
+        "job = json.loads(pathlib.Path(sys.argv[1]).read_text())\n"
+        f"pathlib.Path(job['result']).write_text({json.dumps(told)!r})\n"
+        "time.sleep(60)"
     )
-    (tmp_path / "slow.py").write_text(slow)
     real = subprocess.Popen
     monkeypatch.setattr(
         run.subprocess,
         "Popen",
-        lambda command, **how: real(
-            [sys.executable, str(tmp_path / "slow.py"), command[-1]], **how
-        ),
+        lambda command, **how: real([sys.executable, "-c", code, command[-1]], **how),
     )
-    (found,) = go(jobs(small, ("pca",), 1), tmp_path, limits=run.Limits(8.0))
-    assert found["seconds"] > 0
-    assert set(found["measures"]) == {"silhouette"}
-    assert found["unmeasured"] == {"10-NN accuracy": "took more than 8 s"}
+    (found,) = go(jobs(small, ("pca",), 1), tmp_path, limits=run.Limits(2.0))
+    assert found["seconds"] == 3.0
+    assert found["measures"] == {"silhouette": 0.5}
+    assert found["unmeasured"] == {"10-NN accuracy": "took more than 2 s"}
     assert "failed" not in found
 
 
@@ -578,9 +590,11 @@ def test_labels_that_are_missing_cost_no_method(tmp_path):
         for x, w in zip(X, words, strict=True)
     ]
     (tmp_path / "cells.csv").write_text("a,b,c,d,label\n" + "\n".join(rows))
-    found = worked(str(tmp_path / "cells.csv"), tmp_path, "pca", measures=FEW)
+    (tmp_path / "maps").mkdir()
+    job = plan.Job(str(tmp_path / "cells.csv"), "pca", 0)
+    found = in_this_process(job, tmp_path, FEW)
     assert set(found["measures"]) == set(FEW)
-    with np.load(tmp_path / "m.npz") as kept:
+    with np.load(tmp_path / "maps" / f"{job.name}.npz") as kept:
         assert set(kept["codes"]) == {-1, 0, 1}
 
 

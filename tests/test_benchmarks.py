@@ -40,7 +40,7 @@ def ran(name, *arguments):
     [
         ("limits", [SMALL]),
         ("memory", [SMALL]),
-        ("neighbors", ["mixture1100x20", "--rounds", 1]),
+        ("neighbors", ["mixture1100x20", "--rounds", 1, "--threads", 1]),
         ("optimizer", [SMALL, "--rounds", 1]),
         ("reproducible", [SMALL]),
         ("silhouette", [SMALL, "--rounds", 1]),
@@ -61,10 +61,10 @@ def test_a_measurement_is_made_and_kept(name, arguments, results):
 def test_unusual_input(results, monkeypatch, tmp_path):
     monkeypatch.setenv("LOCALMAP_DATA", str(tmp_path))
     rng = np.random.default_rng(0)
-    words = random_array((300, 5000), density=0.01, format="csr", rng=rng)
+    words = random_array((200, 1500), density=0.02, format="csr", rng=rng)
     save_npz(tmp_path / "words.npz", words)
     with np.load(tmp_path / "words.npz") as archive:
-        parts = dict(archive) | {"y": np.arange(300) % 3}
+        parts = dict(archive) | {"y": np.arange(200) % 3}
     np.savez(tmp_path / "words.npz", **parts)
     ran("inputs", SMALL, tmp_path / "words.npz")
     rescaled, sparse = json.loads((results / "inputs.json").read_text())["rows"]

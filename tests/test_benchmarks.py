@@ -41,6 +41,7 @@ def ran(name, *arguments):
         ("limits", [SMALL]),
         ("memory", [SMALL]),
         ("neighbors", ["mixture1100x20", "--rounds", 1, "--threads", 1]),
+        ("oracle", [SMALL, "--seeds", 2]),
         ("optimizer", [SMALL, "--rounds", 1]),
         ("reproducible", [SMALL]),
         ("silhouette", [SMALL, "--rounds", 1]),
@@ -70,6 +71,12 @@ def test_unusual_input(results, monkeypatch, tmp_path):
     rescaled, sparse = json.loads((results / "inputs.json").read_text())["rows"]
     assert rescaled["same"] == 1.0
     assert sparse["home"]
+
+
+def test_readers_are_compared(results):
+    ran("readers", "--out", results / "readers.md")
+    assert re.search(r"\| localmap \S+ \| \d+ \| 0 \| 0 \| \d+ \| 0 \|",
+                     (results / "readers.md").read_text())  # fmt: skip
 
 
 def test_digests_tell_a_changed_map(results, monkeypatch):

@@ -9,11 +9,17 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
 
 pd = pytest.importorskip("pandas", reason="needs the cli extra")
 
-from localmap import LocalMAP, cli, metrics  # noqa: E402
-from localmap.files import tables  # noqa: E402
+import localmap  # noqa: E402
+from localmap import LocalMAP, cli, files, metrics  # noqa: E402
+from localmap.cli import parameters  # noqa: E402
+from localmap.geometry.distances import NAMES  # noqa: E402
+from localmap.geometry.scaling import SCALES  # noqa: E402
 
 QUICK = ["--n-iters", "5", "5", "12", "--quiet"]
 
@@ -68,8 +74,9 @@ def test_embed_keeps_label_and_id_columns(table, suffix, capsys):
     assert list(frame.columns) == ["id", "kind", "localmap_1", "localmap_2"]
     assert frame["id"].tolist() == [f"cell{i}" for i in range(80)]
     out, err = capsys.readouterr()
-    assert "not numeric: note" in err
-    assert "80 rows and 4 numeric columns" in err
+    assert "left out: `note`" in err
+    assert "80 rows, 4 columns of numbers" in err
+    assert "header yes, ',' between" in err
     assert "Silhouette" in out
 
 
@@ -123,6 +130,14 @@ def test_every_parameter_has_an_option(capsys):
             assert f"--{name.replace('_', '-')}" in shown
 
 
+def test_the_options_are_those_of_the_estimator():
+    own = {n: p.default for n, p in inspect.signature(LocalMAP).parameters.items()}
+    del own["callback"], own["verbose"]
+    assert own | {"random_state": 0} == parameters.DEFAULTS
+    assert parameters.METRICS == NAMES
+    assert parameters.SCALES == SCALES
+
+
 def test_options_reach_the_estimator(table, monkeypatch):
     seen = {}
 
@@ -139,7 +154,7 @@ def test_options_reach_the_estimator(table, monkeypatch):
         "further_ratio": "1.5", "metric": "cosine", "proximal_distance": "8",
         "near_strength": "3", "locality": "0.5", "init": str(start),
         "learning_rate": "0.5", "pca_components": "none", "random_state": "9",
-        "n_jobs": "2",
+        "n_jobs": "2", "scale": "robust",
     }  # fmt: skip
     flags = [w for k, v in options.items() for w in (f"--{k.replace('_', '-')}", v)]
     output = table.with_name("o.npy")
@@ -149,9 +164,9 @@ def test_options_reach_the_estimator(table, monkeypatch):
     assert seen == {
         "n_components": 3, "n_neighbors": "auto", "mid_near_ratio": 0.7,
         "further_ratio": 1.5, "metric": "cosine", "proximal_distance": 8.0,
-        "near_strength": 3.0, "locality": 0.5, "n_iters": [1, 2, 3],
+        "near_strength": 3.0, "locality": 0.5, "n_iters": (1, 2, 3),
         "learning_rate": 0.5, "pca_components": None, "random_state": 9, "n_jobs": 2,
-        "callback": None, "verbose": True,
+        "callback": None, "verbose": True, "scale": "robust",
     }  # fmt: skip
 
 
@@ -159,18 +174,21 @@ def test_options_reach_the_estimator(table, monkeypatch):
     ("arguments", "words"),
     [
         (["nowhere.csv", "-o", "o.csv"], "no such file: nowhere.csv"),
-        (["{in}", "-o", "{dir}/o.xyz"], "expected one of .csv, .tsv, .parquet, .npy"),
+        (["{in}", "-o", "{dir}/o.xyz"], "expected one of .csv, .tsv"),
         (["{in}", "-o", "{dir}/none/o.csv"], "there is no folder"),
-        (["{in}.txt", "-o", "{dir}/o.csv"], "expected one of .csv"),
+        (["{in}.txt", "-o", "{dir}/o.csv"], "no such file"),
+        (["{in}", "-o", "{in}"], "it is the input; name another output"),
+        (["{in}", "-o", "{dir}/o.csv", "--plot", "{dir}/o.csv"], "expected .png"),
+        (["{in}", "-o", "{dir}/o.csv", "--save-model", "{dir}/o.csv"], "two outputs"),
         (["{in}", "-o", "{dir}/o.csv", "--labels", "colour"], "no column 'colour'"),
         (["{in}", "-o", "{dir}/o.csv", "--plot", "{dir}/o.xyz"], "expected .png"),
-        (["{in}", "-o", "{dir}/o.csv", "--metric", "l3"], "metric must be one of"),
+        (["{in}", "-o", "{dir}/o.csv", "--metric", "l3"], "invalid choice: 'l3'"),
         (["{in}", "-o", "{dir}/o.csv", "--n-neighbors", "0"], "n_neighbors must be"),
         (["{in}", "-o", "{dir}/o.csv", "--n-neighbors", "many"], "--n-neighbors"),
         (["{in}", "-o", "{dir}/o.csv", "--init", "{in}"], "init must have one row"),
         (["{in}", "-o", "{dir}/o.csv", "--colour"], "unrecognized arguments"),
         (["{in}"], "required: -o"),
-        (["{dir}", "-o", "{dir}/o.csv"], "expected one of"),
+        (["{dir}", "-o", "{dir}/o.csv"], "is a folder; name a file in it"),
     ],
 )
 def test_bad_arguments_are_one_clear_line(table, arguments, words, capsys):
@@ -191,10 +209,10 @@ def test_bad_arguments_are_one_clear_line(table, arguments, words, capsys):
         (b"", "is empty"),
         (b"a,b\n", "has no rows"),
         (b"name\nx\ny\n", "no numeric column"),
-        (b"a,b\n1,2\n3,\n5,6\n", "1 NaN in 1 row, first at row 1, column 'b'"),
-        (b"a,b\n1,2\n1,2\n", "All rows of X are equal"),
-        (b"a,b\n1,2,3\n1\n1,2,3,4,5\n", "cannot read"),
-        (b"\xff\xfe\x00\x01", "cannot read"),
+        (b"a,b\n1,2\n3,\n5,6\n", "1 cell is missing, in 1 of 3 rows"),
+        (b"a,b\n1,2\n1,2\n", "the same number in every row"),
+        (b"a,b\n1,2,3\n1\n1,2,3,4,5\n", "cells, the others"),
+        (b"\xff\xfe\x00\x01", "has no rows"),
     ],
 )
 def test_bad_tables_are_one_clear_line(tmp_path, content, words, capsys):
@@ -247,7 +265,7 @@ def test_names_of_rows_are_kept(tmp_path):
     (tmp_path / "r.csv").write_text("a,b,c\n" + "\n".join(lines))  # as R writes
     frame = pd.DataFrame(X, columns=list("abc"), index=pd.Index(rows, name="cell"))
     frame.to_parquet(tmp_path / "p.parquet")
-    for name, column in (("r.csv", "index"), ("p.parquet", "cell")):
+    for name, column in (("r.csv", "row"), ("p.parquet", "cell")):
         out = tmp_path / f"{name}.csv"
         assert run("embed", tmp_path / name, "-o", out, *QUICK) == 0
         kept = pd.read_csv(out)
@@ -278,8 +296,8 @@ def test_an_output_is_whole_or_not_there(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pd.DataFrame, "to_csv", full_disk)
-    with pytest.raises(tables.TableError, match="No space left on device"):
-        tables.write(path, np.zeros((3, 2), np.float32), pd.DataFrame(index=range(3)))
+    with pytest.raises(files.TableError, match="No space left on device"):
+        files.write(path, np.zeros((3, 2), np.float32), pd.DataFrame(index=range(3)))
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -358,12 +376,17 @@ def test_save_transform_and_score(tmp_path, capsys):
     assert list(found.columns) == ["kind", "distance", "localmap_1", "localmap_2"]
     strange = frame[120:].assign(a=1e6)
     strange.to_csv(new, index=False)
-    assert cli.main(["transform", model, new, "-o", placed, "--labels", "kind"]) == 0
+    again = ["transform", model, new, "-o", placed, "--labels", "kind"]
+    assert cli.main(again) == 2
+    assert "it exists; the option force replaces it" in capsys.readouterr().err
+    assert cli.main([*again, "--force"]) == 0
     assert "30 of them are more than 3 times as far" in capsys.readouterr().out
     frame[["a"]].to_csv(new, index=False)
-    assert cli.main(["transform", model, new, "-o", placed]) == 2
-    assert "1 features" in capsys.readouterr().err
-    assert cli.main(["transform", old, new, "-o", placed]) == 2
+    assert cli.main(["transform", model, new, "-o", placed, "--force"]) == 2
+    assert (
+        "lacks 2 of 3 columns of the model: b, c; it has a" in capsys.readouterr().err
+    )
+    assert cli.main(["transform", old, new, "-o", placed, "--force"]) == 2
     assert "cannot be read as a model" in capsys.readouterr().err
 
     data = str(tmp_path / "data.csv")
@@ -407,3 +430,193 @@ def test_score_tells_cuts_that_move(tmp_path, capsys):
     table.iloc[1:].to_csv(tmp_path / "few.csv", index=False)
     assert cli.main(["score", one, "--other", str(tmp_path / "few.csv")]) == 2
     assert "must have 200 points as this one; got 199" in capsys.readouterr().err
+
+
+class TestWine:
+    """Columns of a table that people have: units, names, orders, missing cells."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def fitted(cls, tmp_path_factory):
+        folder = tmp_path_factory.mktemp("wine")
+        frame = load_wine(as_frame=True).frame.rename(columns={"target": "cultivar"})
+        frame = frame.sample(frac=1.0, random_state=0, ignore_index=True)
+        frame[:120].to_csv(folder / "old.csv", index=False)
+        model = folder / "wine.localmap"
+        how = ["--labels", "cultivar", "--scale", "standard", "--save-model", model]
+        out = ["-o", folder / "map.csv", *how, "--quiet"]
+        assert run("embed", folder / "old.csv", *out) == 0
+        return model, pd.read_csv(folder / "map.csv"), frame[120:]
+
+    def placed(self, fitted, frame, folder, *more):
+        model, _, _ = fitted
+        frame.to_csv(folder / "new.csv", index=False)
+        how = ["--labels", "cultivar", "--force", *more]
+        out = folder / "placed.csv"
+        status = run("transform", model, folder / "new.csv", "-o", out, *how)
+        return pd.read_csv(out) if status == 0 else None
+
+    def accuracy(self, fitted, placed):
+        _, old, _ = fitted
+        axes = ["localmap_1", "localmap_2"]
+        judge = KNeighborsClassifier(10).fit(old[axes].to_numpy(), old["cultivar"])
+        return judge.score(placed[axes].to_numpy(), placed["cultivar"])
+
+    def test_columns_in_another_order_are_matched_by_name(self, fitted, tmp_path):
+        new = fitted[2]
+        same = self.placed(fitted, new, tmp_path)
+        assert self.accuracy(fitted, same) > 0.9
+        shuffled = self.placed(fitted, new[new.columns[::-1]], tmp_path)
+        pd.testing.assert_frame_equal(shuffled, same)
+
+    def test_a_renamed_or_dropped_column_is_refused(self, fitted, tmp_path, capsys):
+        renamed = fitted[2].rename(columns={"ash": "dust"})
+        assert self.placed(fitted, renamed, tmp_path) is None
+        said = capsys.readouterr().err
+        assert "lacks 1 of 13 columns of the model: ash; it has alcohol" in said
+        dropped = fitted[2].drop(columns="hue").assign(another=1.5)
+        assert self.placed(fitted, dropped, tmp_path) is None
+        assert "columns of the model: hue" in capsys.readouterr().err
+
+    def test_columns_left_over_are_reported_and_not_used(
+        self, fitted, tmp_path, capsys
+    ):
+        same = self.placed(fitted, fitted[2], tmp_path)
+        capsys.readouterr()
+        more = self.placed(fitted, fitted[2].assign(weight=7.5), tmp_path)
+        assert "not of the model, not used: weight" in capsys.readouterr().err
+        np.testing.assert_array_equal(more["localmap_1"], same["localmap_1"])
+
+    def test_names_that_are_numbers_are_names(self, tmp_path, capsys):
+        """A column called 3 that is not there is not the third column."""
+        rng = np.random.default_rng(0)
+        frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=["3", "5", "7", "9"])
+        frame.to_csv(tmp_path / "old.csv", index=False)
+        model = tmp_path / "m.localmap"
+        args = ["-o", tmp_path / "map.csv", "--save-model", model, "--header", *QUICK]
+        assert run("embed", tmp_path / "old.csv", *args) == 0
+        frame.rename(columns={"3": "4"}).to_csv(tmp_path / "new.csv", index=False)
+        out = ["-o", tmp_path / "o.csv", "--header"]
+        assert run("transform", model, tmp_path / "new.csv", *out) == 2
+        assert "lacks 1 of 4 columns of the model: 3" in capsys.readouterr().err
+
+    def test_without_names_a_shuffled_table_is_seen_by_its_distances(
+        self, tmp_path, capsys
+    ):
+        X = StandardScaler().fit_transform(load_wine().data)
+        X = X[np.random.default_rng(0).permutation(len(X))]
+        LocalMAP(random_state=0).fit(X[:120]).save(tmp_path / "m.localmap")
+        for name, rows in (("same", X[120:]), ("shuffled", X[120:, ::-1])):
+            np.save(tmp_path / f"{name}.npy", rows)
+            out = ["-o", tmp_path / f"{name}.csv"]
+            model = tmp_path / "m.localmap"
+            assert run("transform", model, tmp_path / f"{name}.npy", *out) == 0
+            said = capsys.readouterr().err
+            assert "knows no names of columns" in said
+            assert ("may be of another kind" in said) == (name == "shuffled")
+
+    def test_units_that_decide_are_pointed_out(self, tmp_path, capsys):
+        frame = load_wine(as_frame=True).frame
+        frame.to_csv(tmp_path / "wine.csv", index=False)
+        args = ["embed", tmp_path / "wine.csv", "--labels", "target", *QUICK]
+        assert run(*args, "-o", tmp_path / "raw.csv") == 0
+        assert "proline of 13 columns make 100% of" in capsys.readouterr().err
+        assert run(*args, "-o", tmp_path / "s.csv", "--scale", "standard") == 0
+        assert "columns make" not in capsys.readouterr().err
+
+    def test_missing_cells_are_filled_as_in_the_training(self, tmp_path, capsys):
+        frame = load_wine(as_frame=True).frame
+        frame.to_csv(tmp_path / "old.csv", index=False)
+        model = tmp_path / "m.localmap"
+        args = ["--labels", "target", "--missing", "median", "--scale", "standard"]
+        fit = ["-o", tmp_path / "map.csv", "--save-model", model, *args, *QUICK]
+        assert run("embed", tmp_path / "old.csv", *fit) == 0
+        gone = frame[:3].copy()
+        gone.loc[1, "ash"] = np.nan
+        gone.to_csv(tmp_path / "new.csv", index=False)
+        out = ["-o", tmp_path / "o.csv", "--labels", "target"]
+        assert run("transform", model, tmp_path / "new.csv", *out) == 2
+        assert "1 cell is missing" in capsys.readouterr().err
+        out += ["--missing", "median"]
+        assert run("transform", model, tmp_path / "new.csv", *out) == 0
+        said = capsys.readouterr().err
+        assert "1 missing cells filled with medians of the training" in said
+        filled = frame[:3].copy()
+        filled.loc[1, "ash"] = frame["ash"].median()
+        data = filled.drop(columns="target")
+        expected = localmap.load(model).transform(data)
+        found = pd.read_csv(tmp_path / "o.csv")["localmap_1"]
+        np.testing.assert_allclose(found, expected[:, 0], rtol=1e-5)
+
+
+def test_missing_labels_are_no_group(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    kind = np.where(np.arange(90) % 3 == 0, None, np.where(np.arange(90) % 2, "a", "b"))
+    X = rng.normal(size=(90, 3)) + 9 * (kind == "a")[:, None]
+    frame = pd.DataFrame(X, columns=list("xyz")).assign(kind=kind)
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    out = tmp_path / "map.csv"
+    assert run("embed", tmp_path / "in.csv", "-o", out, "--labels", "kind", *QUICK) == 0
+    told = float(
+        capsys.readouterr().out.split("in the map: ")[1].rstrip(".\n").split()[0][:-1]
+        or 0
+    )
+    assert run("score", out, "--labels", "kind") == 0
+    scored = capsys.readouterr().out.split()[1]
+    assert float(told) == pytest.approx(float(scored), abs=6e-4)
+
+
+def test_large_maps_are_scored_by_a_sample(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("localmap.metrics.scorecard.SILHOUETTE_EXACT", 100)
+    monkeypatch.setattr("localmap.metrics.scorecard.SILHOUETTE_SAMPLE", 50)
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    kind = np.arange(200) % 2
+    np.savez(tmp_path / "in.npz", X=X, kind=kind)
+    out = ["-o", tmp_path / "o.csv", "--labels", "kind", *QUICK]
+    assert run("embed", tmp_path / "in.npz", *out) == 0
+    assert "(of a sample of 20,000 points)" in capsys.readouterr().out
+
+
+def test_standard_input_and_output(table, capsys, monkeypatch):
+    content = table.read_bytes()
+    done = subprocess.run(
+        [sys.executable, "-m", "localmap", "embed", "-", "-o", "-", *QUICK],
+        input=content, capture_output=True, check=True,
+    )  # fmt: skip
+    lines = done.stdout.decode().splitlines()
+    assert lines[0] == "id,localmap_1,localmap_2"
+    assert len(lines) == 81
+    assert b"iterations" in done.stderr
+
+
+def test_nothing_appears_unless_all_outputs_do(table, monkeypatch, capsys):
+    def no_picture(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("localmap.plotting.save", no_picture)
+    out, plot, model = (table.with_name(n) for n in ("o.csv", "o.png", "o.localmap"))
+    args = ["-o", out, "--plot", plot, "--save-model", model]
+    assert run("embed", table, *args, *QUICK) == 2
+    assert "No space left" in one_line_error(capsys)
+    assert {p.name for p in table.parent.iterdir()} == {"in.csv"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["embed", "--help"],
+        ["embed", "x.csv", "--n-neighbors"],
+    ],
+)
+def test_help_and_wrong_arguments_load_nothing_heavy(arguments):
+    code = (
+        "import sys\nfrom localmap.cli import main\n"
+        f"try: main({arguments!r})\nexcept SystemExit: pass\n"
+        "print(sorted({'numpy', 'scipy', 'sklearn', 'pandas'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,12 +1,14 @@
 """The scikit-learn contract, the promises of the parameters, and bad input."""
 
 import inspect
+import io
 import pickle
 import re
 import warnings
 
 import numpy as np
 import pytest
+import sklearn
 from conftest import pairs_of
 from scipy.spatial import procrustes
 from sklearn.base import clone
@@ -15,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from localmap import LocalMAP, PaCMAP
+from localmap.estimators.display import thumbnail
 from localmap.geometry.neighbors import nearest_neighbors
 from localmap.geometry.space import space_of
 from localmap.method.adjust import Rule
@@ -303,6 +306,7 @@ BAD = {
     "mid_near_ratio": [-0.1, np.nan, "1", None],
     "further_ratio": [-1, np.inf, "1", None],
     "metric": ["l3", None, 2],
+    "scale": ["minmax", None, True],
     "proximal_distance": [0, -1.0, 1e-50, 1e300, np.inf, "big", None],
     "near_strength": [-1, np.nan, "big"],
     "locality": [-0.1, 1.1, "half", None],
@@ -387,3 +391,28 @@ def test_several_seeds_and_rules_share_one_graph(digits):
     lay_out(problem, params, 0, keep=False)
     with pytest.raises(ValueError, match="were given away"):
         lay_out(problem, params, 0)
+
+
+@pytest.mark.parametrize("estimator", [LocalMAP, PaCMAP])
+@pytest.mark.parametrize("n_components", [1, 2, 3])
+def test_a_fitted_estimator_shows_its_map(estimator, n_components):
+    model = estimator(n_components, **FAST)
+    assert "<img" not in model._repr_mimebundle_()["text/html"]
+    model.fit(blobs())
+    for shown in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
+        assert shown.count("<img") == 1
+        assert "<td style='text-align:left'>120</td>" in shown
+    with sklearn.config_context(display="text"):
+        assert set(model._repr_mimebundle_()) == {"text/plain"}
+
+
+def test_the_thumbnail_is_a_picture_of_the_points():
+    from matplotlib.image import imread
+
+    Y = np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 1.0]], dtype=np.float32)
+    image = imread(io.BytesIO(thumbnail(Y)))
+    ink = np.argwhere(image[:, :, :3].min(axis=2) < 1)
+    assert image.shape[:2] == (240, 240)
+    assert len(ink) == 12  # three points, two pixels wide
+    assert ink[:, 0].min() < ink[:, 0].max() - 40  # the third is a quarter width above
+    assert thumbnail(Y[:1]) != thumbnail(Y)

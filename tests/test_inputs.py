@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from sklearn.neighbors import kneighbors_graph
 
 from localmap import LocalMAP, PaCMAP
 from localmap.geometry import sparse_pca
@@ -231,3 +232,73 @@ def test_hellinger_refuses_negative_numbers():
     X = np.random.default_rng(0).normal(size=(50, 4))
     with pytest.raises(ValueError, match=r"hellinger.*no number may be negative"):
         LocalMAP(metric="hellinger").fit(X)
+
+
+class TestWhatIsNoData:
+    def test_anndata_is_told_what_to_call(self):
+        anndata = pytest.importorskip("anndata", reason="needs the test extra")
+        adata = anndata.AnnData(np.ones((5, 3), dtype=np.float32))
+        with pytest.raises(TypeError, match=r"localmap\.tl\.localmap\(adata\)"):
+            LocalMAP().fit(adata)
+
+    def test_a_matrix_in_its_file_is_refused(self, tmp_path):
+        anndata = pytest.importorskip("anndata", reason="needs the test extra")
+        X = sp.random(50, 30, 0.3, format="csr", random_state=0)
+        anndata.AnnData(X).write_h5ad(tmp_path / "cells.h5ad")
+        backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+        with pytest.raises(TypeError, match=r"still in its file: fit X\.to_memory"):
+            LocalMAP().fit(backed.X)
+
+    def test_a_lazy_frame_is_to_be_collected(self):
+        lazy = pl.DataFrame({"a": [1.0, 2.0], "b": [0.0, 1.0]}).lazy()
+        with pytest.raises(TypeError, match=r"fit X\.collect\(\)"):
+            LocalMAP().fit(lazy)
+
+    def test_masked_cells_hold_no_data(self):
+        X = np.ma.masked_equal(np.arange(120.0).reshape(30, 4), 17.0)
+        with pytest.raises(ValueError, match="1 masked cells"):
+            LocalMAP().fit(X)
+        whole = np.ma.array(np.random.default_rng(0).normal(size=(60, 4)))
+        assert LocalMAP(n_iters=(2, 2, 2)).fit_transform(whole).shape == (60, 2)
+
+    @pytest.mark.parametrize("mode", ["distance", "connectivity"])
+    @pytest.mark.parametrize("symmetric", [False, True])
+    def test_a_graph_needs_the_metric_precomputed(self, mode, symmetric):
+        points = np.random.default_rng(0).normal(size=(80, 3))
+        graph = kneighbors_graph(points, 15, mode=mode)
+        graph = graph.maximum(graph.T) if symmetric else graph
+        with pytest.raises(
+            ValueError, match=r"looks like a neighbour graph.*precomput"
+        ):
+            LocalMAP().fit(graph)
+
+    def test_square_sparse_data_is_data(self):
+        X = sp.random(60, 60, 0.2, format="csr", random_state=0)
+        assert LocalMAP(n_iters=(2, 2, 2)).fit_transform(X).shape == (60, 2)
+
+    def test_tensors_are_read_where_they_are(self):
+        """What arrays of torch do, whatever scikit-learn is set to."""
+        X = np.random.default_rng(0).normal(size=(60, 4))
+
+        class Tensor:
+            def __init__(self, device):
+                self.device = device
+
+            def __dlpack_device__(self):
+                return (self.device, 0)
+
+            def __dlpack__(self, **how):
+                return X.__dlpack__(**how)
+
+        model = LocalMAP(random_state=0, n_iters=(2, 2, 2))
+        np.testing.assert_array_equal(
+            model.fit_transform(Tensor(1)), model.fit_transform(X)
+        )
+        with pytest.raises(TypeError, match=r"move it there first, X\.cpu\(\)"):
+            model.fit(Tensor(2))
+
+    def test_distances_without_their_metric_are_doubted(self):
+        points = np.random.default_rng(0).normal(size=(60, 3))
+        away = np.linalg.norm(points[:, None] - points, axis=2)
+        with pytest.warns(UserWarning, match="looks like distances of 60 rows"):
+            LocalMAP(n_iters=(2, 2, 2)).fit(away)

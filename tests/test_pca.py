@@ -1,9 +1,14 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.decomposition import PCA
+from sklearn.preprocessing import RobustScaler, StandardScaler
 
+import localmap
+from localmap import LocalMAP
 from localmap.geometry import pca as module
 from localmap.geometry.pca import preprocess, principal_components
+from localmap.geometry.scaling import dominant_columns
 
 
 def data(n=300, d=150, seed=0):
@@ -146,3 +151,75 @@ def test_principal_components_have_fixed_signs():
     scores = principal_components(X.astype(np.float32), 2)
     same_up_to_sign(scores, PCA(2).fit_transform(X), atol=1e-4)
     np.testing.assert_array_equal(principal_components(X.astype(np.float32), 2), scores)
+
+
+def wine(n=300, seed=0):
+    """Columns of different units; the last is constant, one has a far row."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6)) * [1e-3, 1.0, 50.0, 1e4, 7.0, 0.0] + [
+        0,
+        3,
+        1e5,
+        0,
+        -2,
+        4,
+    ]
+    X[0, 1] = 1e4
+    return X
+
+
+@pytest.mark.parametrize(
+    ("scale", "scaler"),
+    [("standard", StandardScaler()), ("robust", RobustScaler(unit_variance=True))],
+)
+def test_scaled_columns_are_those_of_scikit_learn(scale, scaler):
+    X = wine()
+    Z, done = preprocess(X, scale=scale)
+    expected = scaler.fit_transform(X)
+    away = np.linalg.norm(expected[:, None] - expected, axis=2)
+    found = np.linalg.norm(Z[:, None].astype(np.float64) - Z, axis=2) * done.unit
+    np.testing.assert_allclose(found, away, rtol=1e-3, atol=1e-2)
+    np.testing.assert_array_equal(done.apply_by_row(X[:7]), Z[:7])
+
+
+def test_sparse_columns_are_scaled_without_filling_in(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.5, (80, 30)) * rng.uniform(1, 100, 30)
+    monkeypatch.setattr("localmap.geometry.pca.EXACT_PCA", 20)
+    Z, done = preprocess(sp.csr_array(X), pca_components=29, scale="standard")
+    spread = X.std(axis=0)
+    np.testing.assert_allclose(done.scaling.spread, np.where(spread > 0, spread, 1))
+    expected, _ = preprocess(X / done.scaling.spread, pca_components=None)
+    away = [np.linalg.norm(A[:, None].astype(float) - A, axis=2) for A in (Z, expected)]
+    assert np.corrcoef(away[0].ravel(), away[1].ravel())[0, 1] > 0.999
+    with pytest.raises(ValueError, match="quartiles, which sparse data"):
+        preprocess(sp.csr_array(X), pca_components=9, scale="robust")
+
+
+def test_scales_are_refused_where_they_make_no_sense():
+    for metric in ("hamming", "jaccard", "hellinger", "precomputed"):
+        with pytest.raises(
+            ValueError, match=f"scale must be 'none' with metric='{metric}"
+        ):
+            LocalMAP(metric=metric, scale="standard").fit(np.eye(40))
+    with pytest.raises(TypeError, match="scale must be one of 'none', 'standard'"):
+        LocalMAP(scale="minmax").fit(np.eye(40))
+
+
+def test_a_scaled_model_scales_new_rows_also_after_loading(tmp_path):
+    X = wine()
+    model = LocalMAP(scale="robust", random_state=0, n_iters=(20, 20, 20)).fit(X)
+    placed = model.transform(X[:9] + 1e-3)
+    model.save(tmp_path / "wine.localmap")
+    read = localmap.load(tmp_path / "wine.localmap")
+    assert read.scale == "robust"
+    np.testing.assert_array_equal(read.transform(X[:9] + 1e-3), placed)
+    np.testing.assert_array_equal(read.transform(X[:9]), model.embedding_[:9])
+
+
+def test_columns_that_decide_all_are_told():
+    found = dominant_columns(wine())
+    assert found.columns == (3,)
+    assert found.share > 0.95
+    assert dominant_columns(wine() / wine().std(axis=0).clip(1e-9)) is None
+    assert dominant_columns(wine()[:, :4]) is None  # of few columns some always do

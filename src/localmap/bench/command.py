@@ -13,13 +13,11 @@ from localmap.bench.methods import METHODS
 from localmap.metrics import MEASURES
 
 
-def add(commands: Any) -> None:
-    """Add the command and its options."""
+def add(compare: argparse.ArgumentParser) -> None:
+    """Add the options."""
     about = "; ".join(f"{name}: {preset.help}" for name, preset in plan.PRESETS.items())
-    compare = commands.add_parser(
-        "bench",
-        help="compare methods on data sets",
-        description=f"Presets. {about}. A run that was killed goes on where it was.",
+    compare.description = (
+        f"Presets. {about}. A run that was killed goes on where it was."
     )
     compare.add_argument("preset", nargs="?", default="quick", choices=plan.PRESETS)
     compare.add_argument(
@@ -45,7 +43,6 @@ def add(commands: Any) -> None:
         "--report-only", action="store_true", help="run nothing; tell what is there"
     )
     compare.add_argument("--quiet", action="store_true", help="show no progress")
-    compare.set_defaults(run=bench)
 
 
 def bench(arguments: argparse.Namespace) -> None:

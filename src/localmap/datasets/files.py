@@ -86,12 +86,12 @@ def _read_npy(path: Path, labels: str | None) -> tuple[Any, Any]:
 
 
 def _read_table(path: Path, labels: str | None) -> tuple[Any, Any]:
-    from localmap.files import tables
+    from localmap import files
 
     if labels is None:
-        names = {name.lower(): name for name in reversed(tables.column_names(path))}
+        names = {name.lower(): name for name in reversed(files.column_names(path))}
         labels = next((names[name] for name in LABELS if name in names), None)
-    table = tables.read(path, labels)
+    table = files.read(path, labels=labels)
     return table.X, table.groups
 
 

@@ -8,14 +8,17 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from localmap.estimators.inputs import numeric_table
+from localmap.estimators.display import fragment
+from localmap.estimators.inputs import as_numbers
 from localmap.estimators.model_file import write_model
 from localmap.geometry.distances import PRECOMPUTED, SPARSE
 from localmap.geometry.finite import check_finite
@@ -37,6 +40,7 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         mid_near_ratio: float = Parameters.mid_near_ratio,
         further_ratio: float = Parameters.further_ratio,
         metric: str = Parameters.metric,
+        scale: str = Parameters.scale,
         init: str | ArrayLike = Parameters.init,
         n_iters: tuple[int, ...] = Parameters.n_iters,
         learning_rate: float = Parameters.learning_rate,
@@ -52,6 +56,7 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.mid_near_ratio = mid_near_ratio
         self.further_ratio = further_ratio
         self.metric = metric
+        self.scale = scale
         self.init = init
         self.n_iters = n_iters
         self.learning_rate = learning_rate
@@ -95,6 +100,7 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.neighbor_recall_ = result.neighbor_recall
         self.n_iter_ = result.n_iter
         self.stage_seconds_ = result.seconds
+        self.far_distance_ = result.fitted.far
         self._learned(result.fitted)
         self._fitted = result.fitted
         self._fitted_with = settings
@@ -192,7 +198,7 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """Return finite numbers, dense or as rows of a sparse matrix."""
         data = validate_data(
             self,
-            numeric_table(X),
+            as_numbers(X, metric),
             accept_sparse="csr" if metric in SPARSE else False,
             dtype="numeric",
             ensure_all_finite=False,
@@ -210,6 +216,20 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 f"component, shape {shape}; got shape {start.shape}."
             )
             raise ValueError(msg)
+
+    def _html_repr(self) -> str:
+        """Return scikit-learn's diagram and, once fitted, the map: for notebooks."""
+        shown = str(estimator_html_repr(self))
+        return shown + fragment(self) if hasattr(self, "embedding_") else shown
+
+    def _repr_html_inner(self) -> str:
+        return self._html_repr()
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        bundle = {"text/plain": repr(self)}
+        if get_config()["display"] == "diagram":
+            bundle["text/html"] = self._html_repr()
+        return bundle
 
     @property
     def _n_features_out(self) -> int:

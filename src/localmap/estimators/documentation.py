@@ -25,6 +25,10 @@ metric : {"euclidean", "cosine", "correlation", "hellinger", "manhattan", \
     number only whether it is 0. "precomputed": X holds distances, either of all rows to
     all rows or, as a sparse matrix, of each row to its nearest (scikit-learn's
     ``KNeighborsTransformer`` and its like; ``n_neighbors + 50`` of them are best).
+scale : {"none", "standard", "robust"}, default="none"
+    Columns are brought to one scale first: by their standard deviations, or by their
+    quartiles, which far rows do not move. New rows are scaled alike. "none" takes them
+    as they are: right for columns of one unit, as pixels or genes.
 """
 
 LAYOUT: Final = """\
@@ -55,6 +59,8 @@ n_neighbors_ : int
 neighbor_recall_ : float
     Share of the true nearest neighbours that were found, estimated on 500 rows;
     1 where the search was exact (up to 20,000 rows).
+far_distance_ : float
+    Distance, as `transform` tells it, below which 95 % of the training rows are.
 n_iter_ : int
     Iterations run.
 stage_seconds_ : dict of str to float

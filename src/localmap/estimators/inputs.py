@@ -1,23 +1,35 @@
-"""What users give: tables of any library."""
+"""What users give: arrays and tables of any library, or what looks like them.
+
+What is no data for this estimator is refused at once, with the way out: a graph taken
+for rows would make a map, and a wrong one.
+"""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
+from localmap.geometry.distances import PRECOMPUTED
 from localmap.geometry.finite import listed
 
 
-def numeric_table(X: Any) -> Any:
-    """Return X as scikit-learn reads it; refuse tables with columns of no numbers.
+def as_numbers(X: Any, metric: str) -> Any:
+    """Return X as scikit-learn reads it; refuse what holds no rows of numbers.
 
-    pandas and polars tables are returned as they are; an Arrow table becomes one of
-    pandas, which is needed for it.
+    Tables of pandas and polars are returned as they are; an Arrow table becomes one of
+    pandas, which is needed for it. Arrays of other libraries become NumPy's.
     """
+    _refuse_containers(X)
+    _refuse_masked(X)
+    if metric != PRECOMPUTED:
+        _refuse_graphs(X)
+        _doubt_distances(X)
     kinds = _column_kinds(X)
     if kinds is None:
-        return X
+        return _from_other_library(X)
     wrong = {name: kind for name, kind in kinds.items() if kind is not None}
     if wrong:
         named = listed([f"{name!r} ({kind})" for name, kind in wrong.items()])
@@ -28,6 +40,95 @@ def numeric_table(X: Any) -> Any:
         )
         raise ValueError(msg)
     return X.to_pandas() if _is_arrow(X) else X
+
+
+def _refuse_containers(X: Any) -> None:
+    """Refuse objects that hold data somewhere inside, or that have yet to read it."""
+    library, name = type(X).__module__.split(".")[0], type(X).__name__
+    if library in ("anndata", "mudata") and hasattr(X, "obs"):
+        modality = "" if library == "anndata" else ".mod[...]"
+        msg = (
+            f"X is {name}: call localmap.tl.localmap(adata{modality}), which writes "
+            'adata.obsm["X_localmap"], or fit an array such as adata.obsm["X_pca"].'
+        )
+        raise TypeError(msg)
+    if library == "anndata" and hasattr(X, "to_memory"):
+        msg = (
+            f"X is {name}, a matrix that is still in its file: fit X.to_memory(), or "
+            'fewer columns such as adata.obsm["X_pca"].'
+        )
+        raise TypeError(msg)
+    if library == "polars" and name == "LazyFrame":
+        msg = "X is a LazyFrame, a table that was not computed yet: fit X.collect()."
+        raise TypeError(msg)
+
+
+def _refuse_masked(X: Any) -> None:
+    """Refuse masked cells: the numbers behind a mask are not data."""
+    masked = int(np.ma.getmaskarray(X).sum()) if isinstance(X, np.ma.MaskedArray) else 0
+    if masked:
+        msg = (
+            f"X is a masked array with {masked} masked cells, which hold no data. Fill "
+            "them in, for example with sklearn.impute.SimpleImputer on "
+            "X.filled(numpy.nan), or leave out their rows or columns."
+        )
+        raise ValueError(msg)
+
+
+def _refuse_graphs(X: Any) -> None:
+    """Refuse neighbour graphs that came without ``metric="precomputed"``.
+
+    A square sparse matrix whose rows have nothing on the diagonal, and all as many
+    numbers or the same on both sides of it, is no data by accident.
+    """
+    if not issparse(X) or X.shape[0] != X.shape[1] or X.shape[0] < 3:
+        return
+    graph = csr_array(X)
+    if not graph.nnz or graph.diagonal().any():
+        return
+    degrees = np.diff(graph.indptr)
+    regular = degrees.min() == degrees.max()
+    if not regular and (graph != graph.T).nnz:
+        return
+    msg = (
+        f"X looks like a neighbour graph: {X.shape[0]} x {X.shape[0]}, sparse, nothing "
+        "on its diagonal, "
+        f"{'as many numbers in each row' if regular else 'symmetric'}. Give distances "
+        "with metric='precomputed' (of scanpy adata.obsp['distances']; connectivities "
+        "are no distances). If its rows are data all the same, reorder the columns: no "
+        "distance changes by that."
+    )
+    raise ValueError(msg)
+
+
+def _doubt_distances(X: Any) -> None:
+    """Warn of a matrix that has all properties of distances of rows to rows."""
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[0] != X.shape[1]:
+        return
+    if len(X) < 3 or X.dtype.kind not in "iuf" or X.diagonal().any():
+        return
+    if X.min() >= 0 and np.array_equal(X, X.T):
+        warnings.warn(
+            f"X looks like distances of {len(X)} rows to each other: symmetric, with "
+            "zeros on the diagonal. Its rows are mapped as data; give "
+            "metric='precomputed' if they are distances.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _from_other_library(X: Any) -> Any:
+    """Return arrays of torch and the like as NumPy's; others as they are."""
+    if isinstance(X, np.ndarray) or issparse(X) or not hasattr(X, "__dlpack_device__"):
+        return X
+    kind = int(X.__dlpack_device__()[0])
+    if kind != 1:  # as the DLPack standard numbers the CPU
+        msg = (
+            f"X is a {type(X).__module__.split('.')[0]} array on a device. localmap "
+            "runs on the CPU: move it there first, X.cpu() for example."
+        )
+        raise TypeError(msg)
+    return np.from_dlpack(X.detach() if hasattr(X, "detach") else X)
 
 
 def _is_arrow(X: Any) -> bool:

@@ -19,20 +19,20 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeVar
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from localmap.estimators.model_parts import (
+    LEARNED,
+    Estimator,
+    ModelFileError,
+    assembled,
+)
 from localmap.files.atomic import atomic_file
-from localmap.geometry.distances import PRECOMPUTED
-from localmap.geometry.pca import Preprocessing
-from localmap.geometry.precomputed import DistancesOnly
 from localmap.geometry.rows import RowSpace
-from localmap.kernels import Weights
-from localmap.method.adjust import AMONG, Rule, Trust
 from localmap.method.out_of_sample import FittedMap
-from localmap.method.parameters import FLOAT32_RANGE, Parameters
 
 MAGIC: Final = b"LocalMAP"
 VERSION: Final = 3
@@ -51,22 +51,14 @@ ARRAYS: Final = {
     "init": ("<f8", 2),
     "usual": ("<f4", 1),
     "sizes": ("<f4", 1),
+    "shift": ("<f8", 1),
+    "spread": ("<f8", 1),
+    "filled": ("<f8", 1),
 }
-OPTIONAL: Final = {"components", "init", "Z", "centre", "usual", "sizes"}
+OPTIONAL: Final = set(ARRAYS) - {"Y", "scales"}
 
 # The arrays that stay in the file when it is mapped: the training rows.
 MAPPED: Final = ("Z",)
-
-# What a fit learns beside the arrays, and of which type it is.
-LEARNED: Final[dict[str, type | tuple[type, ...]]] = {
-    "n_neighbors_": int,
-    "neighbor_recall_": (int, float),
-    "n_iter_": int,
-    "n_features_in_": int,
-    "proximal_distance_": (int, float),
-    "near_strength_": (int, float),
-}
-
 
 # What reading a header that makes no sense may end in.
 DAMAGE: Final = (
@@ -77,12 +69,6 @@ DAMAGE: Final = (
     AttributeError,
     RecursionError,
 )
-
-Estimator = TypeVar("Estimator")
-
-
-class ModelFileError(ValueError):
-    """A file that is not a whole, sound model."""
 
 
 def write_model(
@@ -100,10 +86,15 @@ def write_model(
         arrays |= {"Z": space.Z, "centre": space.preprocessing.centre}
         if space.preprocessing.components is not None:
             arrays["components"] = space.preprocessing.components
+        scaling = space.preprocessing.scaling
+        if scaling is not None:
+            arrays |= {"shift": scaling.shift, "spread": scaling.spread}
     else:
         unit = space.unit
     if fitted.trust is not None:
         arrays |= {"usual": fitted.trust.usual, "sizes": fitted.trust.sizes}
+    if learned.get("filled_") is not None:
+        arrays["filled"] = learned["filled_"]
     settings = dict(params)
     # Not data: a model read back draws no new map by the old callback or generator.
     settings["callback"] = None
@@ -156,7 +147,7 @@ def read_model(
             header, start = _read_header(file, size)
             mapped = () if mmap_mode is None else MAPPED
             arrays = _read_arrays(file, header, start, size, mapped)
-        return _assembled(header, arrays, kinds)
+        return assembled(header, arrays, kinds)
     except ModelFileError as error:
         msg = f"{os.fspath(path)} cannot be read as a model: {error}"
         raise ModelFileError(msg) from None
@@ -267,117 +258,3 @@ def _read_arrays(
             raise ModelFileError(msg)
         arrays[name] = array.reshape(shape)
     return arrays
-
-
-def _assembled(
-    header: dict[str, Any],
-    arrays: dict[str, NDArray[Any]],
-    kinds: Mapping[str, Callable[..., Estimator]],
-) -> tuple[Estimator, dict[str, Any], FittedMap]:
-    if header["kind"] not in kinds:
-        msg = f"it holds a {header['kind']!r}, which is not one of {', '.join(kinds)}."
-        raise ModelFileError(msg)
-    params = dict(header["params"])
-    if params["init"] == "init":
-        params["init"] = arrays["init"]
-    params["n_iters"] = tuple(params["n_iters"])
-    checked = {k: v for k, v in params.items() if k != "random_state"}
-    Parameters(**checked)
-    learned: dict[str, Any] = {}
-    for name, value in header["learned"].items():
-        if not isinstance(value, LEARNED[name]) or isinstance(value, bool):
-            msg = f"{name} is {value!r}."
-            raise ModelFileError(msg)
-        learned[name] = value
-    learned["stage_seconds_"] = {
-        str(k): float(v) for k, v in header["stage_seconds"].items()
-    }
-    if header["feature_names"] is not None:
-        names = np.array([str(name) for name in header["feature_names"]], dtype=object)
-        learned["feature_names_in_"] = names
-    n = len(arrays["Y"])
-    D = learned["n_features_in_"]
-    space = _space(params["metric"], float(header["unit"]), arrays, D)
-    rule, reach = _rule(header["rule"]), float(header["reach"])
-    weights = [float(weight) for weight in header["weights"]]
-    learning_rate = float(header["learning_rate"])
-    consistent = (
-        len(space) == n
-        and arrays["Y"].shape == (n, params["n_components"])
-        and arrays["scales"].shape == (n,)
-        and 1 <= int(header["n_neighbors"]) <= int(header["n_candidates"]) <= n
-        and 0 <= int(header["n_further"]) < n
-        and (arrays["scales"] > 0).all()
-        and 0 < reach < math.inf
-        and len(weights) == len(Weights._fields)
-        and all(0 <= weight <= FLOAT32_RANGE[1] for weight in weights)
-        and FLOAT32_RANGE[0] <= learning_rate <= FLOAT32_RANGE[1]
-        and len(learned.get("feature_names_in_", range(D))) == D
-    )
-    if not consistent:
-        msg = "its parts do not fit together."
-        raise ModelFileError(msg)
-    fitted = FittedMap(
-        space,
-        arrays["scales"],
-        arrays["Y"],
-        n_neighbors=int(header["n_neighbors"]),
-        n_candidates=int(header["n_candidates"]),
-        n_further=int(header["n_further"]),
-        weights=Weights(*weights),
-        rule=rule,
-        trust=_trust(header["among"], arrays, n, int(header["n_candidates"])),
-        reach=reach,
-        learning_rate=learning_rate,
-        key=int(header["key"]) % 2**64,
-    )
-    return kinds[header["kind"]](**params), learned, fitted
-
-
-def _rule(given: dict[str, Any]) -> Rule:
-    """Return the rule of a fit, if it is one."""
-    rule = Rule(**given)
-    positive = (rule.reach, rule.redraw_every)
-    sound = (
-        0 <= rule.locality <= 1
-        and all(x is None or 0 < x < math.inf for x in positive)
-        and (rule.strength is None or 0 <= rule.strength < math.inf)
-        and isinstance(rule.redraw_every, int | None)
-        and isinstance(rule.trust, bool)
-    )
-    if not sound:
-        msg = f"its rule makes no sense: {given}."
-        raise ModelFileError(msg)
-    return rule
-
-
-def _trust(
-    among: int | None, arrays: dict[str, NDArray[Any]], n: int, n_candidates: int
-) -> Trust | None:
-    """Return what trust is measured by, if its parts fit together."""
-    parts = [arrays[name] for name in ("usual", "sizes") if name in arrays]
-    if among is None and not parts:
-        return None
-    fit = len(parts) == 2 and all(part.shape == (n,) for part in parts)
-    if among is None or not fit or not 1 <= int(among) <= min(n_candidates, AMONG):
-        msg = "what it trusts does not fit together."
-        raise ModelFileError(msg)
-    return Trust(int(among), *parts)
-
-
-def _space(
-    metric: str, unit: float, arrays: dict[str, NDArray[Any]], D: int
-) -> RowSpace | DistancesOnly:
-    """Return what is known of the training rows, if its parts fit together."""
-    if not 0 < unit < math.inf:
-        msg = f"its unit is {unit}."
-        raise ModelFileError(msg)
-    if metric == PRECOMPUTED:
-        return DistancesOnly(D, unit)
-    Z, centre = arrays["Z"], arrays["centre"]
-    components = arrays.get("components")
-    shape = (D, D) if components is None else components.shape
-    if len(centre) != D or shape != (D, Z.shape[1]):
-        msg = "its columns do not fit together."
-        raise ModelFileError(msg)
-    return RowSpace(Preprocessing(metric, centre, unit, components), Z)

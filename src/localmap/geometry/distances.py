@@ -39,6 +39,7 @@ class Metric:
     binary: bool = False  # numbers are replaced by whether they are zero
     centred: bool = True  # columns may be centred: no distance changes by it
     equality: bool = False  # asks which numbers are equal: none may be merged
+    scalable: bool = True  # columns may be brought to one scale first
     between: Callable[[Numbers, Numbers], Numbers] | None = None  # all with all
     paired: Callable[[Numbers, Numbers], Numbers] | None = None  # row with row
 
@@ -116,7 +117,7 @@ METRICS: Final[dict[str, Metric]] = {
     "cosine": Metric(unit_rows=True),
     "correlation": Metric(centre_rows=True, unit_rows=True),
     # Roots of shares: rows of roots, brought to the length one.
-    "hellinger": Metric(root=True, unit_rows=True),
+    "hellinger": Metric(root=True, unit_rows=True, scalable=False),
     "manhattan": Metric(
         between=partial(_by_scipy, "cityblock"),
         paired=lambda one, other: np.abs(one - other).sum(axis=1, dtype=np.float64),
@@ -128,11 +129,16 @@ METRICS: Final[dict[str, Metric]] = {
     "hamming": Metric(
         centred=False,
         equality=True,
+        scalable=False,
         between=partial(_by_scipy, "hamming"),
         paired=lambda one, other: (one != other).mean(axis=1),
     ),
     "jaccard": Metric(
-        binary=True, centred=False, between=_jaccard, paired=_jaccard_paired
+        binary=True,
+        centred=False,
+        scalable=False,
+        between=_jaccard,
+        paired=_jaccard_paired,
     ),
 }
 

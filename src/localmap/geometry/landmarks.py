@@ -53,9 +53,9 @@ def coordinates(
     values, vectors = eigh(products)
     if values[-1] <= 0:
         msg = (
-            "The rows that stand for the whole, evenly spaced over the data, reach each "
-            "other only at distance 0: the graph says nothing of their places. Shuffle "
-            "the rows, leave out duplicates, or give more neighbours."
+            "The rows that stand for the others, spaced evenly over the data, reach "
+            "each other only at distance 0: the graph says nothing of their places. "
+            "Shuffle the rows, leave out duplicates, or give more neighbours."
         )
         raise ValueError(msg)
     kept = values > ROUNDING * values[-1]

@@ -21,6 +21,7 @@ from localmap import kernels
 from localmap.geometry import sparse_pca
 from localmap.geometry.blocks import BLOCK, blocks, in_blocks
 from localmap.geometry.distances import METRICS, ROUNDING, Metric
+from localmap.geometry.scaling import ColumnScaling, scaling_of
 
 Floats: TypeAlias = NDArray[np.float32]
 
@@ -43,12 +44,17 @@ class Preprocessing:
     centre: NDArray[np.float64]
     unit: float
     components: Floats | None
+    scaling: ColumnScaling | None = None  # of the columns, before all else
 
     def apply(self, X: Any, n_threads: int = 1) -> Floats:
         """Bring rows to the space in which neighbours are searched."""
         if _is_wide_and_sparse(X) and self.components is not None:
             return sparse_pca.project(
-                X, self.metric, self.centre, self.unit, self.components
+                _scaled(X, self.scaling),
+                self.metric,
+                self.centre,
+                self.unit,
+                self.components,
             )
         d = X.shape[1] if self.components is None else self.components.shape[1]
         Z = np.empty((X.shape[0], d), dtype=np.float32)
@@ -75,7 +81,7 @@ class Preprocessing:
         Training rows lie within the unit. Others may be anywhere: `farthest` keeps
         their distances among the numbers.
         """
-        block = _prepared(block, METRICS[self.metric])
+        block = _prepared(_scaled(block, self.scaling), METRICS[self.metric])
         dtype = np.result_type(block.dtype, np.float32)
         if not FLOAT32_UNITS[0] < self.unit < FLOAT32_UNITS[1]:
             dtype = np.dtype(np.float64)
@@ -95,6 +101,7 @@ def preprocess(
     metric: str = "euclidean",
     pca_components: int | None = 100,
     n_threads: int = 1,
+    scale: str = "none",
 ) -> tuple[Floats, Preprocessing]:
     """Centre X and, if it has more than `pca_components` columns, reduce it by PCA.
 
@@ -109,6 +116,8 @@ def preprocess(
         Number of components to keep; None keeps the columns as they are.
     n_threads : int
         Threads that turn the data into floats; linear algebra has its own.
+    scale : {"none", "standard", "robust"}
+        What columns are divided by first.
 
     Returns
     -------
@@ -129,32 +138,36 @@ def preprocess(
                 "pca_components to a number below that, 100 for example."
             )
             raise ValueError(msg)
-        return _preprocess_sparse(X, metric, reduced_to)
-    centre, unit = _centre_and_unit(X, metric, n_threads)
+        return _preprocess_sparse(X, metric, reduced_to, scale)
+    scaling = scaling_of(X, scale)
+    centre, unit = _centre_and_unit(X, metric, n_threads, scaling)
     if not needs.centred:
         centre = np.zeros(D)
     if needs.binary:  # zeros and ones
         unit = 1.0
-    plain = Preprocessing(metric, centre, unit, None)
+    plain = Preprocessing(metric, centre, unit, None, scaling)
     if needs.equality:
         _refuse_merged(X, plain)
     if reduced_to == D:
         return plain.apply(X, n_threads), plain
     axes = _principal_axes(X, plain, reduced_to, n_threads)
     components = np.ascontiguousarray(axes, dtype=np.float32)
-    reduced = Preprocessing(metric, centre, unit, components)
+    reduced = replace(plain, components=components)
     return reduced.apply(X, n_threads), reduced
 
 
-def _preprocess_sparse(X: Any, metric: str, k: int) -> tuple[Floats, Preprocessing]:
+def _preprocess_sparse(
+    X: Any, metric: str, k: int, scale: str
+) -> tuple[Floats, Preprocessing]:
     """Do the same without filling in zeros."""
-    S, shift = sparse_pca.prepared(X, METRICS[metric])
+    scaling = scaling_of(X, scale)
+    S, shift = sparse_pca.prepared(_scaled(X, scaling), METRICS[metric])
     centre, extent = sparse_pca.centre_and_extent(S, shift)
     _refuse_equal_rows(extent, metric)
     unit = power_of_two(extent)
     axes = _signed(sparse_pca.principal_axes(S, shift, centre, unit, k))
     components = np.ascontiguousarray(axes, dtype=np.float32)
-    reduced = Preprocessing(metric, centre, unit, components)
+    reduced = Preprocessing(metric, centre, unit, components, scaling)
     return reduced.apply(X), reduced
 
 
@@ -188,13 +201,17 @@ def principal_components(Z: Floats, n_components: int) -> NDArray[np.float64]:
     return np.concatenate([(Z[rows] - mean) @ axes for rows in blocks(Z)])
 
 
+def _scaled(block: Any, scaling: ColumnScaling | None) -> Any:
+    return block if scaling is None else scaling.apply(block)
+
+
 def _prepared(block: Any, metric: Metric) -> NDArray[Any]:
     """Return rows, filled in, as the metric compares them."""
     return metric.prepare(block.toarray() if issparse(block) else block)
 
 
 def _centre_and_unit(
-    X: Any, metric: str, n_threads: int
+    X: Any, metric: str, n_threads: int, scaling: ColumnScaling | None = None
 ) -> tuple[NDArray[np.float64], float]:
     """Column means (on a grid) and the power of two of the largest deviation."""
     n, D = X.shape
@@ -202,7 +219,7 @@ def _centre_and_unit(
     total = np.zeros(D)
 
     def extent(block: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        block = _prepared(block, METRICS[metric])
+        block = _prepared(_scaled(block, scaling), METRICS[metric])
         block = block.astype(np.result_type(block.dtype, np.float32), copy=False)
         with np.errstate(over="ignore"):
             # Dividing first keeps the mean of huge numbers finite.
@@ -225,7 +242,7 @@ def _refuse_merged(X: NDArray[Any], plain: Preprocessing) -> None:
     if X.dtype.itemsize < 4:
         return
     for column in range(X.shape[1]):
-        part = replace(plain, centre=plain.centre[[column]])
+        part = _of_columns(plain, [column])
         numbers = X[:, [column]]
         if len(np.unique(part.centred(numbers))) < len(np.unique(numbers)):
             msg = (
@@ -298,6 +315,14 @@ def _principal_axes(
     return _signed(axes / np.maximum(np.linalg.norm(axes, axis=0), 1e-30))
 
 
+def _of_columns(plain: Preprocessing, columns: slice | list[int]) -> Preprocessing:
+    """Return what is done to some of the columns."""
+    scaling = plain.scaling
+    if scaling is not None:
+        scaling = ColumnScaling(scaling.shift[columns], scaling.spread[columns])
+    return replace(plain, centre=plain.centre[columns], scaling=scaling)
+
+
 def _wide_blocks(X: NDArray[Any], plain: Preprocessing) -> Iterator[Floats]:
     """Yield centred blocks of columns, so that wide data is not copied whole.
 
@@ -307,7 +332,7 @@ def _wide_blocks(X: NDArray[Any], plain: Preprocessing) -> Iterator[Floats]:
     width = D if METRICS[plain.metric].by_row else max(64, BLOCK // n)
     for start in range(0, D, width):
         columns = slice(start, start + width)
-        part = replace(plain, centre=plain.centre[columns])
+        part = _of_columns(plain, columns)
         yield part.apply(X[:, columns])
 
 

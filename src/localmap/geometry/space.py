@@ -36,10 +36,14 @@ class Space(Protocol):
 
 
 def space_of(
-    X: Any, metric: str, pca_components: int | None, n_threads: int = 1
+    X: Any,
+    metric: str,
+    pca_components: int | None,
+    n_threads: int = 1,
+    scale: str = "none",
 ) -> Space:
     """Return the space in which the rows of X lie."""
     if metric == PRECOMPUTED:
         return space_of_distances(X)
-    Z, preprocessing = preprocess(X, metric, pca_components, n_threads)
+    Z, preprocessing = preprocess(X, metric, pca_components, n_threads, scale)
     return RowSpace(preprocessing, Z)

@@ -20,7 +20,7 @@ from localmap.geometry.rows import RowSpace
 from localmap.geometry.space import Space, space_of
 from localmap.method.adjust import Rule, Trust, trusted_first
 from localmap.method.optimize import optimize
-from localmap.method.out_of_sample import FittedMap
+from localmap.method.out_of_sample import FittedMap, usual_distance
 from localmap.method.pairs import (
     EXTRA_CANDIDATES,
     PairCounts,
@@ -43,6 +43,7 @@ class Problem:
     trusted: NDArray[np.uint16] | None  # how many
     trust: Trust | None  # and by what
     scales: NDArray[np.float64]
+    far: float  # what `usual_distance` says of the rows
     n_candidates: int
     recall: float
 
@@ -95,6 +96,7 @@ def embed(X: Any, params: Parameters, key: int) -> Embedding:
         # New rows that come as distances have none among each other's neighbours.
         trust=problem.trust if isinstance(kept, RowSpace) else None,
         reach=layout.reach,
+        far=problem.far,
         learning_rate=params.learning_rate,
         key=key,
     )
@@ -112,7 +114,7 @@ def prepare(X: Any, params: Parameters, watch: Stopwatch | None = None) -> Probl
         n_neighbors = automatic_neighbors(n)
     counts = pair_counts(n, n_neighbors, params.mid_near_ratio, params.further_ratio)
 
-    space = space_of(X, params.metric, params.pca_components, n_threads)
+    space = space_of(X, params.metric, params.pca_components, n_threads, params.scale)
     watch.lap("preprocess")
     k = min(n - 1, counts.near + EXTRA_CANDIDATES)
     graph = space.neighbors(k, n_threads, at=counts.near)
@@ -126,7 +128,15 @@ def prepare(X: Any, params: Parameters, watch: Stopwatch | None = None) -> Probl
         near, trusted, trust = trusted_first(graph, near, n_threads)
     watch.lap("pairs")
     return Problem(
-        space, counts, near, trusted, trust, own, graph.indices.shape[1], graph.recall
+        space=space,
+        counts=counts,
+        near=near,
+        trusted=trusted,
+        trust=trust,
+        scales=own,
+        far=usual_distance(own, near),
+        n_candidates=graph.indices.shape[1],
+        recall=graph.recall,
     )
 
 

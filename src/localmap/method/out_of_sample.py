@@ -26,6 +26,9 @@ N_ITERS: Final = 50
 # Rows closer to a training row than this share of its scale are that row.
 SAME: Final = 1e-5
 
+# Share of the training rows that are no farther than is usual.
+USUAL: Final = 0.95
+
 # Rows placed at once.
 ROWS: Final = 1 << 16
 
@@ -44,8 +47,18 @@ class FittedMap:
     rule: Rule
     trust: Trust | None  # where the rule trusts pairs
     reach: float  # of the local further pairs at the end of the fit
+    far: float  # distance, as `place` tells it, of all but 5 % of the training rows
     learning_rate: float
     key: int
+
+
+def usual_distance(scales: NDArray[np.float64], near: kernels.Ints) -> float:
+    """Return the distance, as `place` tells it, that 95 % of these rows are below."""
+    away = np.empty(len(scales))
+    for start in range(0, len(scales), ROWS):
+        rows = slice(start, start + ROWS)
+        away[rows] = scales[rows] / scales[near[rows]].mean(axis=1)
+    return float(np.quantile(away, USUAL))
 
 
 def place(

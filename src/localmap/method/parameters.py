@@ -11,7 +11,8 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from localmap.geometry.distances import NAMES
+from localmap.geometry.distances import METRICS, NAMES
+from localmap.geometry.scaling import SCALES
 from localmap.kernels import thread_count
 from localmap.method.adjust import Rule, rule_of
 from localmap.method.schedule import PHASES
@@ -32,6 +33,7 @@ class Parameters:
     proximal_distance: float | Literal["auto"] = "auto"
     near_strength: float | None = None
     locality: float = 1.0
+    scale: str = "none"
     init: str | NDArray[Any] = "pca"
     n_iters: tuple[int, ...] = tuple(phase.n_iters for phase in PHASES)
     learning_rate: float = 1.0
@@ -46,8 +48,7 @@ class Parameters:
             _integer("n_neighbors", self.n_neighbors, 1, also='or "auto"')
         _number("mid_near_ratio", self.mid_near_ratio, 0.0)
         _number("further_ratio", self.further_ratio, 0.0)
-        if self.metric not in NAMES:
-            _refuse("metric", self.metric, f"one of {', '.join(map(repr, NAMES))}")
+        _metric(self.metric, self.scale)
         if self.proximal_distance != "auto":
             _number(
                 "proximal_distance",
@@ -131,6 +132,16 @@ def _number(
         _refuse(name, value, rule)
     if not (math.isfinite(value) and low <= float(value) <= high):
         _refuse(name, value, rule, ValueError)
+
+
+def _metric(metric: Any, scale: Any) -> None:
+    if metric not in NAMES:
+        _refuse("metric", metric, f"one of {', '.join(map(repr, NAMES))}")
+    if scale not in SCALES:
+        _refuse("scale", scale, f"one of {', '.join(map(repr, SCALES))}")
+    if scale != "none" and not (metric in METRICS and METRICS[metric].scalable):
+        rule = f"'none' with metric={metric!r}, to which scales of columns mean nothing"
+        _refuse("scale", scale, rule, ValueError)
 
 
 def _init(value: Any) -> None:

@@ -1,0 +1,138 @@
+"""``localmap embed``: a table to a map."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from localmap.cli import options
+from localmap.cli.main import say
+from localmap.cli.parameters import add_parameters, settings_of
+
+if TYPE_CHECKING:
+    from localmap.files import Table
+
+PICTURES = (".png", ".pdf", ".svg")
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = (
+        "Reads CSV, TSV and TXT (also .gz, .zst, .zip), XLSX, Parquet, Feather, NPY, "
+        "NPZ and H5AD, says what it took for what, and refuses what is not clear."
+    )
+    options.add_input(parser)
+    options.add_output(parser)
+    options.add_columns(parser)
+    parser.add_argument("--plot", type=Path, metavar="FILE.png", help="draw the map")
+    parser.add_argument(
+        "--save-model",
+        type=Path,
+        metavar="FILE.localmap",
+        help="keep the model, to place other rows with localmap transform",
+    )
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    add_parameters(parser.add_argument_group("parameters of LocalMAP"))
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Embed a table of the user's own."""
+    from localmap import files
+    from localmap.estimators import LocalMAP
+
+    to_screen = str(arguments.output) == "-"
+    if not to_screen:
+        files.check_format(arguments.output)
+    if arguments.plot is not None and arguments.plot.suffix.lower() not in PICTURES:
+        msg = f"cannot draw {arguments.plot}: expected {', '.join(PICTURES)}"
+        raise ValueError(msg)
+    asked = (
+        None if to_screen else arguments.output,
+        arguments.plot,
+        arguments.save_model,
+    )
+    paths = [path for path in asked if path is not None]
+    inputs = [arguments.input]
+    outputs = files.Outputs(paths, inputs=inputs, force=arguments.force)
+    table = options.read(arguments)
+    model = LocalMAP(**settings_of(arguments), verbose=not arguments.quiet)
+    _warn_of_scales(table, model)
+    Y = model.fit_transform(named(table))
+    with outputs:
+        if to_screen:
+            files.write("-", Y, table.kept)
+        else:
+            place = outputs.file(arguments.output)
+            files.write_map(place, Y, table.kept, like=arguments.output)
+        if arguments.save_model is not None:
+            if table.filled is not None:
+                model.filled_ = table.filled  # for the missing cells of other tables
+            model.save(outputs.file(arguments.save_model))
+        if arguments.plot is not None:
+            draw(Y, table, arguments.input.stem, outputs.file(arguments.plot))
+    tell = say if to_screen else print
+    report(model, silhouette_of(Y, table.groups), tell)
+    if paths:
+        tell(f"Wrote {', '.join(map(str, paths))}.")
+
+
+def named(table: Table) -> Any:
+    """Return the data with the names of its columns: the model is to know them."""
+    if not table.names:
+        return table.X
+    import pandas as pd
+
+    return pd.DataFrame(table.X, columns=list(table.names), copy=False)
+
+
+def _warn_of_scales(table: Table, model: Any) -> None:
+    """Point out columns that decide the distances by their unit alone."""
+    from localmap.geometry.distances import METRICS
+    from localmap.geometry.scaling import dominant_columns
+
+    scalable = model.metric in METRICS and METRICS[model.metric].scalable
+    if model.scale != "none" or not scalable or not table.names:
+        return
+    found = dominant_columns(table.X)
+    if found is None:
+        return
+    names = ", ".join(table.names[column] for column in found.columns)
+    say(
+        f"localmap: {names} of {len(table.names)} columns make {found.share:.0%} of "
+        "distances, by unit alone perhaps: --scale standard (or robust) lets all count"
+    )
+
+
+def draw(Y: Any, table: Table, title: str, path: Path) -> None:
+    """Draw the map, coloured by its labels."""
+    from localmap import plotting
+
+    ax = plotting.plot(Y, table.groups, title=title)
+    plotting.save(ax, path)
+
+
+def silhouette_of(Y: Any, groups: Any) -> tuple[float, bool] | None:
+    """Return the silhouette, and whether of a sample; None without groups.
+
+    Rows without a label take no part.
+    """
+    if groups is None:
+        return None
+    from localmap.metrics.scorecard import SILHOUETTE_EXACT, Scorecard
+
+    card = Scorecard(Y, groups, None)
+    if not card.known.any() or not 1 < card.codes.max() + 1 < len(card.codes):
+        return None
+    return card.silhouette(), bool(card.known.sum() > SILHOUETTE_EXACT)
+
+
+def report(model: Any, score: tuple[float, bool] | None, tell: Any = print) -> None:
+    """Say what the fit did."""
+    seconds = model.stage_seconds_
+    stages = ", ".join(f"{stage} {time:.2f} s" for stage, time in seconds.items())
+    tell(f"{model.n_iter_} iterations in {sum(seconds.values()):.2f} s: {stages}.")
+    if score is not None:
+        value, sampled = score
+        about = " (of a sample of 20,000 points)" if sampled else ""
+        tell(f"Silhouette of the labels in the map: {value:.3f}{about}.")

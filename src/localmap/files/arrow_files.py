@@ -1,0 +1,76 @@
+"""Parquet and Feather."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from localmap.files.errors import TableError
+from localmap.files.grid import Column, Grid, unique_names
+from localmap.files.source import Source
+from localmap.files.typed import shown
+
+
+def read_parquet(source: Source) -> Grid:
+    """Read all columns of a Parquet file."""
+    from pyarrow import parquet
+
+    return from_arrow(parquet.read_table(source.open()), source.name)
+
+
+def read_feather(source: Source) -> Grid:
+    """Read all columns of a Feather file."""
+    from pyarrow import feather
+
+    return from_arrow(feather.read_table(source.open()), source.name)
+
+
+def from_arrow(table: Any, name: str) -> Grid:
+    """Make a grid of an Arrow table; numbers and truths are data."""
+    names = unique_names([str(called) for called in table.column_names])
+    if not names or not len(table):
+        msg = f"{name} has no {'rows' if names else 'columns'}"
+        raise TableError(msg)
+    columns = [
+        _column(called, array)
+        for called, array in zip(names, table.columns, strict=True)
+    ]
+    grid = Grid(name, columns, len(table), row_names=_row_names(table, names))
+    grid.decisions.append(f"{len(names)} columns")
+    return grid
+
+
+def _column(name: str, array: Any) -> Column:
+    import pyarrow as pa
+
+    types, kind = pa.types, array.type
+    if types.is_dictionary(kind):
+        array = array.cast(kind.value_type)
+        kind = array.type
+    if types.is_boolean(kind):
+        return Column(name, array=array.cast(pa.uint8()))
+    if types.is_null(kind):
+        return Column(name, array=array.cast(pa.float64()))
+    if types.is_integer(kind) or types.is_floating(kind):
+        return Column(name, array=array)
+    if types.is_decimal(kind):
+        return Column(name, array=array.cast(pa.float64(), safe=False), texts=array)
+    if (
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_string_view(kind)
+    ):
+        array = array.cast(pa.string())
+        first = array.drop_null()
+        example = f", first {shown(first[0].as_py())}" if len(first) else ""
+        return Column(name, texts=array, fault=f"is text{example}")
+    return Column(name, texts=array, fault=f"holds {kind}, not numbers")
+
+
+def _row_names(table: Any, names: list[str]) -> tuple[str, ...]:
+    """Return the columns that pandas wrote as the index of a frame."""
+    written = (table.schema.metadata or {}).get(b"pandas")
+    if written is None:
+        return ()
+    index = json.loads(written).get("index_columns", [])
+    return tuple(called for called in index if called in names)

@@ -1,0 +1,103 @@
+"""Texts to numbers where they are numbers, and why where they are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from localmap.files.dialect import Dialect
+from localmap.files.grid import Column
+from localmap.files.marks import convert, decide_decimal
+from localmap.files.numbers import MISSING
+
+Where = Callable[[int], str]
+
+
+def settle(
+    names: Sequence[str],
+    parsed: Sequence[Any],
+    decided: Dialect,
+    asked: Dialect,
+    also: Sequence[str],
+    where: Where,
+    name: str,
+) -> tuple[list[Column], Dialect]:
+    """Make a column of each array; return what was decided about marks as well."""
+    import pyarrow as pa
+
+    texts = [array for array in parsed if pa.types.is_string(array.type)]
+    if decided.decimal is None and texts:
+        # Marks may stand below the lines on which the rest was decided.
+        seen = [_distinct(array) for array in texts]
+        decimal = decide_decimal(seen, decided.sep or "", asked, name)
+        decided = replace(decided, decimal=decimal)
+    marks: set[str] = set()
+    columns = []
+    for called, array in zip(names, parsed, strict=True):
+        if pa.types.is_string(array.type):
+            column, mark = from_text(called, array, decided, asked, also, where)
+            marks.add(mark)
+        else:
+            column = Column(called, array=array)
+        columns.append(column)
+    marks.discard("")
+    found = " ".join(sorted(marks)) if marks else None
+    return columns, replace(decided, thousands=found)
+
+
+def from_text(
+    name: str,
+    texts: Any,
+    decided: Dialect,
+    asked: Dialect,
+    also: Sequence[str],
+    where: Where,
+) -> tuple[Column, str]:
+    """Make a column of texts: numbers if all are, else a column with its fault."""
+    from pyarrow import compute
+
+    numbers, good, mark = convert(texts, decided.decimal or ".", asked, also)
+    n = len(texts)
+    bad = n - int(compute.sum(good).as_py() or 0)
+    if bad == 0:
+        return Column(name, array=numbers, texts=texts), mark
+    truths = _truths(texts, also)
+    if truths is not None:
+        told = f"`{name}`: true is 1, false is 0"
+        return Column(name, array=truths, texts=texts, told=told), ""
+    first = int(compute.index(good, value=False).as_py())
+    example = shown(texts[first].as_py())
+    if numbers.null_count == n:
+        fault = f"is text, first {example} in {where(first)}"
+        return Column(name, texts=texts, fault=fault), ""
+    fault = f"{bad} of {n} cells are no numbers, first {example} in {where(first)}"
+    return Column(name, array=numbers, texts=texts, fault=fault), mark
+
+
+def shown(cell: str) -> str:
+    """Return a cell for a message: on one line, not too long."""
+    line = " ".join(cell.split())
+    return f"`{line[:30]}...`" if len(line) > 33 else f"`{line}`"
+
+
+def _distinct(texts: Any) -> list[str]:
+    from pyarrow import compute
+
+    return [cell for cell in compute.unique(texts).to_pylist() if cell is not None]
+
+
+def _truths(texts: Any, also: Sequence[str]) -> Any:
+    """Return 1 and 0 for true and false if a column holds nothing else."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    bare = compute.utf8_lower(compute.utf8_trim_whitespace(texts))
+    known = pa.array(["true", "false", *sorted(MISSING), *also], pa.string())
+    if not compute.all(compute.is_in(bare, known)).as_py():
+        return None
+    is_true = compute.equal(bare, "true")
+    truth = compute.or_(is_true, compute.equal(bare, "false"))
+    return compute.if_else(
+        truth, is_true.cast(pa.float64()), pa.scalar(None, pa.float64())
+    )

@@ -1,0 +1,303 @@
+"""Formats that are not text, made here; and what is written."""
+
+import gzip
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+pd = pytest.importorskip("pandas", reason="needs the cli extra")
+pa = pytest.importorskip("pyarrow", reason="needs the cli extra")
+
+from localmap import files  # noqa: E402
+
+FRAME = pd.DataFrame(
+    {"name": ["a", "b", "c"], "x": [1.5, 2.5, 4.0], "y": [3, 1, 2], "kind": list("uvv")}
+)
+X = FRAME[["x", "y"]].to_numpy()
+
+
+def same(table, names=("x", "y")):
+    assert table.names == tuple(names)
+    np.testing.assert_array_equal(table.X, X)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_arrow_files(tmp_path, suffix):
+    path = tmp_path / f"t.{suffix}"
+    getattr(FRAME, f"to_{suffix}")(path)
+    table = files.read(path, labels="kind")
+    same(table)
+    assert table.kept.to_dict("list") == {
+        "kind": ["u", "v", "v"],
+        "name": ["a", "b", "c"],
+    }
+    assert table.groups.tolist() == ["u", "v", "v"]
+    assert files.read(path).left_out == ("`kind`: is text, first `u`",)
+
+
+def test_parquet_row_names_missing_cells_and_lists(tmp_path):
+    path = tmp_path / "t.parquet"
+    frame = FRAME.set_index("name").assign(z=[1.0, None, 2.0], parts=[[1], [2], [3]])
+    frame.to_parquet(path)
+    with pytest.raises(files.TableError, match=r"1 cell is missing.*`z` in row 2"):
+        files.read(path)
+    table = files.read(path, missing="drop-columns")
+    same(table)
+    assert table.kept["name"].tolist() == ["a", "b", "c"]
+    assert "`parts`: holds list" in table.left_out[-1]
+
+
+def test_parquet_of_float32_stays_so(tmp_path):
+    path = tmp_path / "t.parquet"
+    FRAME[["x", "y"]].astype(np.float32).to_parquet(path)
+    assert files.read(path).X.dtype == np.float32
+
+
+@pytest.mark.parametrize("packed", ["gz", "zst", "zip"])
+def test_compressed_text(tmp_path, packed):
+    text = FRAME.to_csv(index=False).encode()
+    path = tmp_path / f"t.csv.{packed}"
+    if packed == "gz":
+        path.write_bytes(gzip.compress(text))
+    elif packed == "zst":
+        codec = pa.Codec("zstd")
+        path.write_bytes(codec.compress(text, asbytes=True))
+    else:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("t.csv", text)
+            archive.writestr("__MACOSX/._t.csv", b"litter")
+    table = files.read(path)
+    same(table)
+    assert table.notes[0].endswith({"gz": "gzip", "zst": "zstd", "zip": "zip"}[packed])
+
+
+def test_damaged_and_crowded_archives_are_refused(tmp_path):
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n1,2\n" * 100)[:-12])
+    with pytest.raises(files.TableError, match="gzip compression is damaged"):
+        files.read(path)
+    with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
+        archive.writestr("a.csv", "a,b\n")
+        archive.writestr("b.csv", "a,b\n")
+    with pytest.raises(files.TableError, match=r"it holds 2 \(a.csv, b.csv\)"):
+        files.read(tmp_path / "two.zip")
+
+
+def workbook(path, **sheets):
+    openpyxl = pytest.importorskip("openpyxl", reason="needs the xlsx extra")
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+
+
+ROWS = [["name", "x", "y"], ["a", 1.5, 3], ["b", 2.5, 1], ["c", 4, 2]]
+
+
+def test_xlsx_of_one_sheet(tmp_path):
+    path = tmp_path / "t.xlsx"
+    workbook(path, data=ROWS, empty=[])
+    table = files.read(path)
+    same(table)
+    assert table.kept["name"].tolist() == ["a", "b", "c"]
+    assert table.notes[0] == "3 columns, header yes, sheet 'data'"
+
+
+def test_xlsx_of_two_sheets_is_refused_until_one_is_named(tmp_path):
+    path = tmp_path / "t.xlsx"
+    workbook(path, data=ROWS, other=ROWS[:2])
+    with pytest.raises(
+        files.TableError, match=r"2 sheets.*the option sheet settles it"
+    ):
+        files.read(path)
+    same(files.read(path, sheet="data"))
+    with pytest.raises(
+        files.TableError, match="has no sheet 'dat'; it has data, other"
+    ):
+        files.read(path, sheet="dat")
+
+
+def test_xlsx_with_a_title_years_and_text_among_numbers(tmp_path):
+    path = tmp_path / "t.xlsx"
+    years = [["id", 2015, 2016, 2017], [7, 1.5, 3, "?"], [9, 2.5, 1, 4], [8, 4, 2, 5]]
+    workbook(path, data=[["Report"], [], *years])
+    with pytest.raises(files.TableError, match="give skip=2"):
+        files.read(path)
+    table = files.read(path, dialect=files.Dialect(skip=2))
+    same(table, ["2015", "2016"])
+    assert table.left_out == (
+        "`2017`: 1 of 3 cells are no numbers, first `?` in line 4",
+    )
+    assert table.kept["id"].tolist() == [7, 9, 8]
+
+
+def test_npy(tmp_path):
+    path = tmp_path / "t.npy"
+    np.save(path, X.astype(np.float32))
+    table = files.read(path)
+    assert table.X.dtype == np.float32
+    assert table.names == ()
+    np.testing.assert_array_equal(table.X, X)
+    np.testing.assert_array_equal(files.read(path, columns=[2]).X, X[:, 1:])
+    np.save(path, X[0])
+    with pytest.raises(files.TableError, match="rows and columns; got shape"):
+        files.read(path)
+    np.save(path, np.array([[None]]), allow_pickle=True)
+    with pytest.raises(files.TableError, match="cannot read"):
+        files.read(path)
+
+
+def test_npz_dense_and_sparse(tmp_path):
+    path = tmp_path / "t.npz"
+    np.savez(path, X=X, y=np.array(["u", "v", "v"]), other=X)
+    table = files.read(path, labels="y")
+    np.testing.assert_array_equal(table.X, X)
+    assert table.groups.tolist() == ["u", "v", "v"]
+    with pytest.raises(files.TableError, match="has no 'z'; it has X, y, other"):
+        files.read(path, labels="z")
+    np.testing.assert_array_equal(files.read(path, part="other").X, X)
+    sparse.save_npz(path, sparse.csc_array(X))
+    found = files.read(path).X
+    assert found.format == "csr"
+    np.testing.assert_array_equal(found.toarray(), X)
+    np.savez(path, a=X, b=X)
+    with pytest.raises(files.TableError, match="the option part settles it"):
+        files.read(path)
+
+
+def test_h5ad(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    path = tmp_path / "t.h5ad"
+    cells = anndata.AnnData(
+        sparse.csr_matrix(X),
+        obs=pd.DataFrame({"kind": pd.Categorical(["u", None, "v"])}, index=list("abc")),
+        var=pd.DataFrame(index=["g1", "g2"]),
+        obsm={"X_pca": X[:, :1]},
+    )
+    cells.write_h5ad(path)
+    table = files.read(path, labels="kind")
+    np.testing.assert_array_equal(table.X.toarray(), X)
+    assert table.names == ("g1", "g2")
+    assert table.groups.tolist() == ["u", None, "v"]
+    assert table.kept["cell"].tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(files.read(path, part="X_pca").X, X[:, :1])
+    with pytest.raises(files.TableError, match="has no 'umap'; it has X, X_pca"):
+        files.read(path, part="umap")
+    with pytest.raises(files.TableError, match="no column 'type' in obs; it has kind"):
+        files.read(path, labels="type")
+
+
+def test_content_tells_the_format_not_the_name(tmp_path):
+    path = tmp_path / "t.csv"
+    FRAME.to_parquet(path)
+    same(files.read(path))
+
+
+def test_standard_input_and_output(monkeypatch, capsys):
+    class Stdin:
+        buffer = io.BytesIO(FRAME.to_csv(index=False).encode())
+
+    monkeypatch.setattr("sys.stdin", Stdin)
+    table = files.read("-")
+    same(table)
+    files.write("-", table.X, table.kept)
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "name,localmap_1,localmap_2",
+        "a,1.5,3.0",
+    ]
+
+
+@pytest.mark.parametrize("content", [b"\x80\x04\x95abc", b"\xd0\xcf\x11\xe0\xa1\xb1"])
+def test_what_is_never_read(tmp_path, content):
+    path = tmp_path / "t.bin"
+    path.write_bytes(content)
+    with pytest.raises(files.TableError, match=r"a pickle|an old Excel"):
+        files.read(path)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".parquet", ".feather"])
+def test_what_is_written_is_read_back(tmp_path, suffix):
+    path = tmp_path / f"map{suffix}"
+    Y = np.random.default_rng(0).normal(size=(3, 2)).astype(np.float32)
+    files.write(path, Y, FRAME[["name", "kind"]])
+    table = files.read(path, labels="kind")
+    assert table.names == ("localmap_1", "localmap_2")
+    np.testing.assert_array_equal(table.map.astype(np.float32), Y)
+    assert table.kept["name"].tolist() == ["a", "b", "c"]
+
+
+def test_a_kept_column_never_hides_the_map(tmp_path):
+    with pytest.raises(files.TableError, match="called localmap_1"):
+        files.write(tmp_path / "m.csv", X, pd.DataFrame({"localmap_1": [1, 2, 3]}))
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(files.TableError, match="expected one of"):
+        files.write(tmp_path / "m.docx", X, FRAME)
+
+
+def test_options_that_do_not_apply_are_refused(tmp_path):
+    path = tmp_path / "t.parquet"
+    FRAME.to_parquet(path)
+    with pytest.raises(files.TableError, match="the option sep does not apply"):
+        files.read(path, dialect=files.Dialect(sep=","))
+    with pytest.raises(files.TableError, match="missing must be one of"):
+        files.read(path, missing="ignore")
+
+
+def test_large_files_are_read_as_small_ones(tmp_path):
+    """What stands behind the lines on which the dialect was decided counts, too."""
+    rng = np.random.default_rng(0)
+    values = np.round(rng.normal(size=(30_000, 3)), 4)
+    path = tmp_path / "t.csv"
+    frame = pd.DataFrame(values, columns=list("abc"))
+    frame.to_csv(path, index=False)
+    assert path.stat().st_size > 2 * (1 << 18)
+    np.testing.assert_array_equal(files.read(path).X, values)
+    text = path.read_text().splitlines()
+    text[25_000] = "1,2,?"
+    path.write_text("\n".join(text))
+    assert files.read(path).left_out == (
+        "`c`: 1 of 30000 cells are no numbers, first `?` in line 25001",
+    )
+    text[25_000] = '1,2,"1,065"'
+    path.write_text("\n".join(text))
+    assert files.read(path).X[24_999].tolist() == [1, 2, 1065]
+    text[25_000] = "1,2"
+    path.write_text("\n".join(text))
+    with pytest.raises(files.TableError, match="line 25001 has 2 cells, the others 3"):
+        files.read(path)
+    text[25_000] = ",,\n1,2,3"
+    path.write_text("\n".join(text))
+    assert files.read(path).X.shape == (30_000, 3)
+    text[25_000] = "# a remark\n\n1,2,3,"
+    path.write_text("\n".join(["# above", *text]))
+    assert files.read(path).X[24_999].tolist() == [1, 2, 3]
+
+
+def test_whole_numbers_above_a_late_point_are_not_trusted(tmp_path):
+    """Until line 60,000 nothing tells whether a point is for decimals or thousands."""
+    path = tmp_path / "t.csv"
+    lines = ["a;b", *(f"{i % 7};{i % 11}" for i in range(100_000))]
+    lines[60_000] = "1.065;3"
+    path.write_text("\n".join(lines))
+    with pytest.raises(files.TableError, match="decimal or a thousands mark"):
+        files.read(path)
+    lines[60_000] = "1.5;3"
+    path.write_text("\n".join(lines))
+    assert files.read(path).X[59_999].tolist() == [1.5, 3]
+
+
+def test_notes_are_text(tmp_path):
+    """Names and cells of a file are shown, on one line, and nothing else."""
+    path = tmp_path / "t.csv"
+    path.write_text('"<b>\n",x\n{0!r},1\n{0!r},2.5\nz,3\n')
+    told = files.read(path).left_out
+    assert json.loads(json.dumps(told)) == [
+        "`<b>`: is text, first `{0!r}` in line 3",
+    ]

@@ -1,0 +1,216 @@
+"""Tables in random dialects: what is read back is the same table, or it is refused.
+
+``LOCALMAP_CASES=5000 pytest tests/test_files_random.py -s`` tries 5,000 of them and
+prints how many were refused, and why.
+"""
+
+import gzip
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pandas", reason="needs the cli extra")
+pytest.importorskip("pyarrow", reason="needs the cli extra")
+
+from hypothesis import HealthCheck, assume, event, given, settings
+from hypothesis import strategies as st
+
+from localmap import files
+
+CASES = int(os.environ.get("LOCALMAP_CASES", "150"))
+REFUSED = Counter()
+
+LETTERS = "abcdefgXYZ äöéñß"
+SPECIAL = LETTERS + ",;|\t\"'#.-0123456789%?"
+MISSING = ["", "NA", "NaN", "n/a", "null"]
+
+
+@dataclass
+class Written:
+    """A table, the dialect it was written in, and the bytes."""
+
+    names: list
+    columns: list  # of str or float; None where missing
+    header: bool
+    how: dict
+    data: bytes
+
+
+def number(value, decimal, thousands):
+    text = repr(value)
+    if "e" in text or "inf" in text:
+        return text.replace(".", decimal)
+    whole, _, fraction = text.partition(".")
+    sign, digits = ("-", whole[1:]) if whole.startswith("-") else ("", whole)
+    if thousands:
+        digits = f"{int(digits):,}".replace(",", thousands)
+    return sign + digits + (decimal + fraction if fraction else "")
+
+
+def quoted(text, sep, quote, always):
+    needed = (
+        any(sign in text for sign in (sep, '"', "\n", "\r")) or text != text.strip()
+    )
+    if sep == " ":
+        needed = needed or not text or " " in text or "\t" in text
+    return '"' + text.replace('"', '""') + '"' if always or needed else text
+
+
+numbers = st.one_of(
+    st.integers(-1000, 5000),
+    st.integers(-(10**9), 10**9),
+    st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 3)),
+    st.floats(-1e3, 1e3, allow_nan=False).map(lambda x: round(x, 1)),
+    st.floats(allow_nan=False, allow_infinity=False),
+)
+
+
+@st.composite
+def columns(draw, rows):
+    kind = draw(st.sampled_from(["whole", "decimals", "any", "text", "wild", "small"]))
+    if kind in ("text", "wild"):
+        alphabet = LETTERS if kind == "text" else SPECIAL
+        cell = st.text(alphabet, min_size=1, max_size=8).filter(
+            lambda text: not re.fullmatch(r"[\s\d.,+'eE-]*", text)
+        )
+        return draw(st.lists(cell, min_size=rows, max_size=rows))
+    cell = {
+        "whole": st.integers(-1000, 100_000),
+        "small": st.integers(0, 9),
+        "decimals": st.floats(-1e5, 1e5).map(lambda x: round(x, 2)),
+        "any": numbers,
+    }[kind]
+    values = draw(st.lists(cell, min_size=rows, max_size=rows))
+    holes = draw(st.sets(st.integers(0, rows - 1), max_size=1 if rows > 2 else 0))
+    return [None if i in holes else value for i, value in enumerate(values)]
+
+
+@st.composite
+def tables(draw):
+    rows = draw(st.integers(2, 9))
+    body = draw(st.lists(columns(rows), min_size=1, max_size=5))
+    if all(isinstance(column[0], str) for column in body):
+        body.append(draw(st.lists(numbers, min_size=rows, max_size=rows)))
+    sep = draw(st.sampled_from([",", ";", "\t", "|", " "]))
+    decimal = draw(st.sampled_from([".", "."] if sep == "," else [".", ","]))
+    thousands = draw(st.sampled_from(["", "", "", "." if decimal == "," else ",", "'"]))
+    header = draw(st.booleans())
+    words = st.lists(
+        st.text("abcdeö_ ", min_size=1, max_size=5).map(str.strip).filter(bool),
+        min_size=len(body),
+        max_size=len(body),
+        unique=True,
+    )
+    # A number alone at the top of a column may be anything.
+    names = draw(
+        words
+        if len(body) == 1
+        else st.one_of(
+            st.just([f"x{i}" for i in range(len(body))]),
+            st.integers(1990, 2020).map(
+                lambda year: [str(year + i) for i in range(len(body))]
+            ),
+            st.just([str(i + 1) for i in range(len(body))]),
+            words,
+        )
+    )
+    how = {
+        "sep": sep, "decimal": decimal, "thousands": thousands,
+        "always": draw(st.sampled_from(["no", "no", "text", "all"])),
+        "newline": draw(st.sampled_from(["\n", "\n", "\r\n"])),
+        "trailing": draw(st.sampled_from([False, False, sep != " "])),
+        "blank": draw(st.booleans()),
+        "comment": draw(st.sampled_from([False, False, True])),
+        "missing": draw(st.sampled_from(MISSING[1:] if sep == " " else MISSING)),
+        "encoding": draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "latin-1"])),
+        "packed": draw(st.sampled_from([False, False, True])),
+    }  # fmt: skip
+    # A row without any cell is a blank line, and that is not a row.
+    filled = [any(v is not None for v in row) for row in zip(*body, strict=True)]
+    assume(how["missing"] != "" or all(filled))
+    return Written(names, body, header, how, encode(names, body, header, how))
+
+
+def encode(names, body, header, how):
+    sep = how["sep"]
+
+    def cell(value):
+        if value is None:
+            return how["missing"]
+        if isinstance(value, str):
+            return quoted(value, sep, '"', how["always"] != "no")
+        text = number(value, how["decimal"], how["thousands"])
+        return quoted(text, sep, '"', how["always"] == "all")
+
+    lines = [[cell(value) for value in row] for row in zip(*body, strict=True)]
+    if header:
+        lines.insert(0, [cell(name) for name in names])
+    texts = [sep.join(line) + (sep if how["trailing"] else "") for line in lines]
+    if how["blank"]:
+        texts.insert(len(texts) // 2, "")
+    if how["comment"]:
+        texts.insert(0, "# these words are too many to be names")
+    data = (how["newline"].join(texts) + how["newline"]).encode(how["encoding"])
+    return gzip.compress(data, mtime=0) if how["packed"] else data
+
+
+def agrees(table, written):
+    """Say what differs, or nothing."""
+    names = written.names
+    if not written.header:
+        names = [f"column {i + 1}" for i in range(len(written.columns))]
+    told = " ".join([*table.left_out, *table.notes])
+    if len(table.X) != len(written.columns[0]):
+        return f"{len(table.X)} rows instead of {len(written.columns[0])}"
+    for name, column in zip(names, written.columns, strict=True):
+        if name in table.names:
+            read = table.X[:, table.names.index(name)]
+            known = [i for i, value in enumerate(column) if value is not None]
+            try:
+                truth = [float(column[i]) for i in known]
+            except ValueError:
+                return f"{name} is text and was read as numbers"
+            if not np.array_equal(read[known], truth):
+                return f"{name}: {read[known]} instead of {truth}"
+        elif name in table.kept:
+            if isinstance(column[0], str) and table.kept[name].tolist() != column:
+                return f"{name}: {table.kept[name].tolist()} instead of {column}"
+        elif f"`{name}`" not in told and "more: the same number" not in told:
+            return f"nothing is told of {name}"
+    extra = set(table.names) - set(names)
+    return f"columns that are not there: {extra}" if extra else ""
+
+
+@settings(
+    max_examples=CASES,
+    deadline=None,
+    derandomize=CASES <= 1000,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(written=tables())
+def test_same_table_or_refused(written, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes(written.data)
+    try:
+        table = files.read(path, missing="median")
+    except files.TableError as refusal:
+        reason = str(refusal).replace(str(path), "")
+        REFUSED[re.sub(r"\d+|'[^']*'|`[^`]*`", "_", reason)[:90]] += 1
+        event("refused")
+        return
+    REFUSED["(read)"] += 1
+    assert agrees(table, written) == "", (written, table.notes, table.left_out)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def told():
+    yield
+    if CASES > 1000:
+        total = REFUSED.total()
+        print(f"\n{total} tables, {total - REFUSED['(read)']} refused")
+        for reason, count in REFUSED.most_common(40):
+            print(f"{count:6d} {reason}")

@@ -463,6 +463,13 @@ def test_what_cannot_be_run_is_refused_first(given, said, tmp_path, capsys):
     assert said in capsys.readouterr().err
 
 
+def test_what_the_report_needs_is_asked_for_first(tmp_path, capsys, monkeypatch, done):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert main(["bench", "--out", str(tmp_path)]) == 2
+    assert 'jinja2: pip install jinja2, or "localmap[bench]"' in capsys.readouterr().err
+    assert done == []
+
+
 def test_methods_are_warmed_up(small):
     X, _ = sets.load(small)
     assert "startup" in worker.warmed_up(METHODS["pca"], X, {})

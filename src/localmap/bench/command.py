@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,7 @@ def add(compare: argparse.ArgumentParser) -> None:
 
 def bench(arguments: argparse.Namespace) -> None:
     """Compare methods on data sets, each run in a process of its own."""
+    _check_installed("jinja2", "psutil")
     from localmap.bench import report, run, seeds, worker
 
     preset = plan.PRESETS[arguments.preset]
@@ -88,6 +90,19 @@ def bench(arguments: argparse.Namespace) -> None:
     failed = sum("failed" in row for row in found)
     page = out / "report.html"
     print(f"{len(found)} runs, {failed} of them failed; wrote {page} and others.")
+
+
+def _check_installed(*packages: str) -> None:
+    """Refuse now what would be missed when all runs are done."""
+    for package in packages:
+        try:
+            importlib.import_module(package)
+        except ImportError as error:
+            msg = (
+                f"bench needs {package}: pip install {package}, or "
+                '"localmap[bench]" for it and all methods.'
+            )
+            raise ValueError(msg) from error
 
 
 def _fetch(name: str) -> None:

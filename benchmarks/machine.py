@@ -7,7 +7,7 @@ from pathlib import Path
 
 from localmap.bench.machine import describe
 
-__all__ = ["RESULTS", "describe", "fresh", "save", "table"]
+__all__ = ["RESULTS", "describe", "fresh", "merged", "save", "table"]
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 
@@ -23,6 +23,14 @@ def table(head, lines):
     names = head.split("|")
     rows = [names, ["---"] * len(names), *lines]
     return "\n".join(f"| {' | '.join(str(c).strip() for c in row)} |" for row in rows)
+
+
+def merged(name, rows):
+    """Return these rows and, of what they do not measure, those that are kept."""
+    path = RESULTS / f"{name}.json"
+    known = json.loads(path.read_text())["rows"] if path.exists() else []
+    both = {(row["data"], row["method"]): row for row in (*known, *rows)}
+    return list(both.values())
 
 
 def save(name, title, machine, text, rows):

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from localmap.cli import options
+from localmap.cli import cells, options
 from localmap.cli.main import say
 from localmap.cli.parameters import add_parameters, settings_of
 
@@ -33,11 +33,15 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="keep the model, to place other rows with localmap transform",
     )
     parser.add_argument("--quiet", action="store_true", help="show no progress")
+    cells.add(parser)
     add_parameters(parser.add_argument_group("parameters of LocalMAP"))
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Embed a table of the user's own."""
+    if _holds_cells(arguments):
+        cells.run(arguments)
+        return
     from localmap import files
     from localmap.estimators import LocalMAP
 
@@ -75,6 +79,22 @@ def run(arguments: argparse.Namespace) -> None:
     report(model, silhouette_of(Y, table.groups), tell)
     if paths:
         tell(f"Wrote {', '.join(map(str, paths))}.")
+
+
+def _holds_cells(arguments: argparse.Namespace) -> bool:
+    """Tell files of cells from tables; a part of one that is asked for is a table."""
+    from localmap.cells.files import holds_cells
+
+    if arguments.part is None and holds_cells(arguments.input):
+        return True
+    for name in ("color", "batch_key", "use_rep"):
+        if getattr(arguments, name) is not None:
+            msg = (
+                f"--{name.replace('_', '-')} is for cells (.h5ad, 10x .h5 or folder); "
+                f"{arguments.input} is a table: use --labels and --columns"
+            )
+            raise ValueError(msg)
+    return False
 
 
 def named(table: Table) -> Any:

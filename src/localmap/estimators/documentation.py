@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textwrap import indent
+from inspect import cleandoc
 from typing import Final, TypeVar
 
 Documented = TypeVar("Documented", bound=type)
@@ -74,8 +74,8 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
 
 def documented(cls: Documented) -> Documented:
     """Fill in the shared parts of a class's documentation."""
-    text = cls.__doc__ or ""
+    text = cleandoc(cls.__doc__ or "")  # as Python 3.13 does by itself
     for name, part in (("PAIRS", PAIRS), ("LAYOUT", LAYOUT), ("LEARNED", LEARNED)):
-        text = text.replace(f"    <{name}>\n", indent(part, "    "))
+        text = text.replace(f"<{name}>\n", part)
     cls.__doc__ = text
     return cls

@@ -7,13 +7,16 @@ for rows would make a map, and a wrong one.
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from localmap.geometry.distances import PRECOMPUTED
 from localmap.geometry.finite import listed
+
+# Cells with what is known of them, by package and class: no table, but they hold some.
+ANNOTATED: Final = {("anndata", "AnnData"), ("mudata", "MuData")}
 
 
 def as_numbers(X: Any, metric: str) -> Any:
@@ -44,14 +47,15 @@ def as_numbers(X: Any, metric: str) -> Any:
 
 def _refuse_containers(X: Any) -> None:
     """Refuse objects that hold data somewhere inside, or that have yet to read it."""
-    library, name = type(X).__module__.split(".")[0], type(X).__name__
-    if library in ("anndata", "mudata") and hasattr(X, "obs"):
-        modality = "" if library == "anndata" else ".mod[...]"
+    kind = annotated_kind(X)
+    if kind is not None:
+        cells = "adata" if kind == "AnnData" else 'mdata["rna"]'
         msg = (
-            f"X is {name}: call localmap.tl.localmap(adata{modality}), which writes "
-            'adata.obsm["X_localmap"], or fit an array such as adata.obsm["X_pca"].'
+            f"X is of kind {kind}, which holds many tables: call "
+            f"localmap.tl.localmap({cells}) or localmap.tl.pacmap({cells}) instead."
         )
         raise TypeError(msg)
+    library, name = type(X).__module__.split(".")[0], type(X).__name__
     if library == "anndata" and hasattr(X, "to_memory"):
         msg = (
             f"X is {name}, a matrix that is still in its file: fit X.to_memory(), or "
@@ -61,6 +65,15 @@ def _refuse_containers(X: Any) -> None:
     if library == "polars" and name == "LazyFrame":
         msg = "X is a LazyFrame, a table that was not computed yet: fit X.collect()."
         raise TypeError(msg)
+
+
+def annotated_kind(X: Any) -> str | None:
+    """Return "AnnData" or "MuData" for objects of these kinds, importing neither."""
+    for kind in type(X).__mro__:
+        package = kind.__module__.partition(".")[0]
+        if (package, kind.__name__) in ANNOTATED:
+            return kind.__name__
+    return None
 
 
 def _refuse_masked(X: Any) -> None:

@@ -206,8 +206,9 @@ def _matrix(columns: list[Column], rows: int) -> NDArray[Any]:
 def _labels(column: Column, na: Sequence[str]) -> Any:
     """Return the labels; what says that there is none becomes None."""
     labels = column.kept()
-    if labels.dtype != object:
+    if labels.dtype.kind != "O":
         return labels
+    labels = labels.astype(object)  # pandas 3 has a type of its own for text
     absent = labels.map(lambda cell: isinstance(cell, str) and is_missing(cell, na))
     return labels.where(~absent.astype(bool), None)
 

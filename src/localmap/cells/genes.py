@@ -1,0 +1,195 @@
+"""What a model must know to place other cells: its genes, and how they were reduced.
+
+A map of ``X_pca`` is a map of genes: scanpy's components are ``(X - mean) @ PCs``, with
+the mean of the cells that the PCA has seen. A model that is to place other cells
+therefore takes PCs and mean over from the AnnData it was made from, after a check that
+they do give its ``X_pca``, and from then on asks for genes by name. Where they do not
+(ComBat, Harmony, scVI and the like have changed the components, or X is not what it
+was), the model asks for the representation itself.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from localmap.cells.representation import PCA, Representation
+from localmap.estimators.base import MapEstimator
+from localmap.geometry.finite import listed
+from localmap.geometry.pca import Preprocessing
+from localmap.geometry.rows import RowSpace
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+
+# Cells whose components are computed again, to see that they are those of the file.
+CHECKED_CELLS: Final = 1000
+
+# Components in single precision, found by iteration, agree to about 1e-4 of their
+# spread; those of other data differ by as much as the spread.
+AGREES: Final = 1e-2
+
+# Cells whose genes are held at once.
+CELLS_AT_ONCE: Final = 8192
+
+Missing = Literal["error", "mean", "zero"]
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """Components as ``X[genes] @ loadings + offset``; `mean` is that of the genes."""
+
+    genes: NDArray[np.object_]
+    mean: NDArray[np.float64]
+    loadings: NDArray[np.float64]
+    offset: NDArray[np.float64]
+
+
+def knowing(
+    model: MapEstimator, adata: AnnData, made_of: Representation
+) -> MapEstimator:
+    """Return the fitted model with the names of what it asks of other cells."""
+    named = copy(model)
+    named.feature_names_in_ = made_of.columns
+    if made_of.place != PCA:
+        return named
+    reason = "its metric normalises components, not genes"
+    if model.get_params()["metric"] == "euclidean":
+        found = _reduction(adata, made_of.X)
+        if not isinstance(found, str):
+            return _of_genes(named, found)
+        reason = found
+    msg = (
+        f"The saved model will ask other cells for obsm['X_pca'], not for genes: "
+        f"{reason}. Cells must then be brought to these same components before "
+        "localmap.tl.transform(..., use_rep='X_pca')."
+    )
+    warnings.warn(msg, UserWarning, stacklevel=4)
+    return named
+
+
+def matched(
+    model: MapEstimator, names: NDArray[Any], missing: Missing
+) -> NDArray[np.int64]:
+    """Return where each gene of the model is among those of the cells; -1 nowhere."""
+    if len(set(names)) < len(names):
+        msg = (
+            "Genes are matched by name, but some names occur twice: call "
+            "adata.var_names_make_unique() on the cells, or name another column of "
+            "var with gene_symbols."
+        )
+        raise ValueError(msg)
+    place = {name: i for i, name in enumerate(names)}
+    wanted = [str(name) for name in model.feature_names_in_]
+    found = np.array([place.get(name, -1) for name in wanted], dtype=np.int64)
+    lost = [repr(wanted[i]) for i in np.flatnonzero(found < 0)]
+    if len(lost) == len(wanted):
+        have = listed([repr(str(name)) for name in names], 3)
+        msg = (
+            f"The cells have none of the {len(wanted)} genes of the model. It asks for "
+            f"{listed(lost, 3)}; they have {have}. Is it the other "
+            "kind of name (symbols, Ensembl)? See gene_symbols."
+        )
+        raise ValueError(msg)
+    if lost and missing == "error":
+        msg = (
+            f"{len(lost)} of the {len(wanted)} genes of the model are missing in the "
+            f"cells: {listed(lost)}. Give cells with all of them, or take "
+            "missing='mean' (as in the average cell of the map) or missing='zero' "
+            "(counted, and never seen)."
+        )
+        raise ValueError(msg)
+    return found
+
+
+def gene_blocks(
+    adata: AnnData, found: NDArray[np.int64], values: Any, fill: NDArray[Any]
+) -> Iterator[tuple[slice, Any]]:
+    """Yield blocks of cells with the genes of a model; what is missing is filled in.
+
+    `values` is X or a layer, in memory or backed by a file.
+    """
+    lost = found < 0
+    for start in range(0, adata.n_obs, CELLS_AT_ONCE):
+        rows = slice(start, min(adata.n_obs, start + CELLS_AT_ONCE))
+        block = values[rows]
+        block = csr_array(block) if issparse(block) else np.asarray(block)
+        genes: Any = block[:, np.where(lost, 0, found)]
+        if lost.any():
+            genes = genes.toarray() if issparse(genes) else genes
+            genes = genes.astype(np.result_type(genes.dtype, np.float32))
+            genes[:, lost] = fill[lost]
+        yield rows, genes
+
+
+def mean_genes(model: MapEstimator) -> NDArray[np.float64]:
+    """Return the genes of the average cell that the map was made from."""
+    space = model._fitted.space  # noqa: SLF001 - the model's own numbers
+    if not isinstance(space, RowSpace) or space.metric != "euclidean":
+        msg = (
+            f"missing='mean' needs a model with metric 'euclidean', which knows its "
+            f"mean; this has {space.metric!r}. Take missing='zero'."
+        )
+        raise ValueError(msg)
+    return space.preprocessing.centre
+
+
+def _reduction(adata: AnnData, components: NDArray[Any]) -> Reduction | str:
+    """Return how genes give `components`, or why they do not."""
+    if "PCs" not in adata.varm:
+        return "there are no loadings in varm['PCs']"
+    k = components.shape[1]
+    loadings = np.asarray(adata.varm["PCs"], dtype=np.float64)[:, :k]
+    used = np.flatnonzero(loadings.any(axis=1))
+    if loadings.shape[1] < k or not used.size:
+        return f"varm['PCs'] holds fewer than {k} loadings"
+    layer = adata.uns.get("pca", {}).get("params", {}).get("layer")
+    values = adata.X if layer is None else adata.layers[layer]
+    if values is None:
+        return "there is no X to take the means of genes from"
+    loadings = loadings[used]
+    # From all over the data: a correction may have spared the batch that comes first.
+    every = -(-adata.n_obs // CHECKED_CELLS)
+    total, some = np.zeros(len(used)), []
+    for rows, genes in gene_blocks(adata, used, values, total):
+        total += np.asarray(genes.sum(axis=0)).ravel()
+        first = -rows.start % every
+        checked = genes[first::every]
+        some.append(checked.toarray() if issparse(checked) else np.asarray(checked))
+    again = np.concatenate(some) @ loadings
+    given = np.asarray(components[::every], dtype=np.float64)
+    offset = (given - again).mean(axis=0)
+    off = float(np.abs(again + offset - given).max() / given.std())
+    if not off <= AGREES:
+        return (
+            "they are not a projection of X as it is now (off by "
+            f"{off:.2g} of their spread), as after ComBat or when X has changed since"
+        )
+    names = adata.var_names.to_numpy()[used].astype(object)
+    return Reduction(names, total / adata.n_obs, loadings, offset)
+
+
+def _of_genes(model: MapEstimator, reduction: Reduction) -> MapEstimator:
+    """Let the model reduce genes to the components that it was fitted on."""
+    fitted = model._fitted  # noqa: SLF001 - the one place that changes a model
+    if not isinstance(fitted.space, RowSpace):
+        msg = f"a model of {model.metric!r} distances knows no components."
+        raise TypeError(msg)
+    old, loadings = fitted.space.preprocessing, reduction.loadings
+    # The fit took its centre off components; the mean of genes, moved as little as may
+    # be, takes off the same.
+    wanted = old.centre - reduction.offset - reduction.mean @ loadings
+    centre = reduction.mean + np.linalg.lstsq(loadings.T, wanted, rcond=None)[0]
+    components = np.ascontiguousarray(loadings, dtype=np.float32)
+    new = Preprocessing(old.metric, centre, old.unit, components)
+    model._fitted = replace(fitted, space=RowSpace(new, fitted.space.Z))  # noqa: SLF001
+    model.feature_names_in_ = reduction.genes
+    model.n_features_in_ = len(reduction.genes)
+    return model

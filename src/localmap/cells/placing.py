@@ -1,0 +1,118 @@
+"""Other cells in a finished map: by genes or by a representation."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localmap import kernels
+from localmap.cells import genes
+from localmap.cells.representation import choose
+from localmap.estimators.base import MapEstimator
+from localmap.geometry.distances import METRICS
+from localmap.geometry.finite import listed
+from localmap.geometry.rows import RowSpace
+from localmap.method.pairs import scales
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+
+
+# Cells of the map by which the distance of new ones is judged, and how many in a
+# thousand of them count as far.
+JUDGED_BY: Final = 2000
+FAR_IN_1000: Final = 1
+
+# Where the cells of the map cannot be judged: as in the command `localmap transform`.
+FAR: Final = 3.0
+
+
+def usual_limit(model: MapEstimator) -> float:
+    """Return a distance that one in a thousand cells of the map itself exceeds.
+
+    Each is judged as `LocalMAP.transform` judges a new cell, as if it were not there.
+    """
+    fitted = model._fitted  # noqa: SLF001 - the model's own numbers
+    space = fitted.space
+    if not isinstance(space, RowSpace) or not METRICS[space.metric].euclidean:
+        return FAR
+    n = len(space)
+    rows = np.unique(np.arange(JUDGED_BY) * n // JUDGED_BY)
+    k = min(fitted.n_candidates + 1, n)
+    n_threads = kernels.thread_count(model.n_jobs)
+    found, distances = kernels.neighbors_of(space.Z, space.Z[rows], k, n_threads)
+    others = found != rows[:, None]
+    others[others.all(axis=1), -1] = False  # crowded out by duplicates of itself
+    found, distances = (
+        np.ascontiguousarray(a[others].reshape(len(rows), -1))
+        for a in (found, distances)
+    )
+    own = scales(distances)
+    near = kernels.near(
+        found, distances, own, fitted.n_neighbors, n_threads, scales=fitted.scales
+    )
+    away = own / fitted.scales[near].mean(axis=1)
+    return float(np.quantile(away, 1 - FAR_IN_1000 / 1000))
+
+
+def placed_by_representation(
+    adata: AnnData, model: MapEstimator, place: str, use_rep: str | None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return places and distances of cells that are in the model's coordinates."""
+    if use_rep is None:
+        msg = (
+            f"The model was made from obsm[{place!r}], not from genes. Bring these "
+            f"cells to the same coordinates and say where they are: use_rep={place!r}. "
+            "Components computed from the new cells alone will not do."
+        )
+        raise ValueError(msg)
+    X = choose(adata, use_rep, None).X
+    wanted = model.n_features_in_
+    if X.shape[1] < wanted:
+        msg = f"The model needs {wanted} columns; {use_rep!r} has {X.shape[1]}."
+        raise ValueError(msg)
+    Y, distance = _nameless(model).transform(X[:, :wanted], return_distance=True)
+    return Y, distance
+
+
+def placed_by_genes(
+    adata: AnnData,
+    model: MapEstimator,
+    layer: str | None,
+    gene_symbols: str | None,
+    missing: genes.Missing,
+) -> tuple[NDArray[np.float32], NDArray[np.float32], list[str]]:
+    """Return places and distances of cells by their genes, and genes they lack."""
+    if gene_symbols is not None and gene_symbols not in adata.var:
+        columns = listed([repr(str(c)) for c in adata.var], 8) or "no columns"
+        msg = f"gene_symbols must be a column of var ({columns}); got {gene_symbols!r}."
+        raise ValueError(msg)
+    if layer is not None and layer not in adata.layers:
+        names = listed([repr(str(name)) for name in adata.layers], 8) or "no layer"
+        msg = f"layer must be one of adata.layers ({names}) or None; got {layer!r}."
+        raise ValueError(msg)
+    values = adata.X if layer is None else adata.layers[layer]
+    if values is None:
+        msg = "X is empty: there are no genes to place cells by."
+        raise ValueError(msg)
+    names = adata.var_names if gene_symbols is None else adata.var[gene_symbols]
+    found = genes.matched(model, np.asarray(names.astype(str)), missing)
+    fill = np.zeros(len(found))
+    if missing == "mean" and (found < 0).any():
+        fill = genes.mean_genes(model)
+    nameless = _nameless(model)
+    Y = np.empty((adata.n_obs, model.embedding_.shape[1]), dtype=np.float32)
+    distance = np.empty(adata.n_obs, dtype=np.float32)
+    for rows, block in genes.gene_blocks(adata, found, values, fill):
+        Y[rows], distance[rows] = nameless.transform(block, return_distance=True)
+    return Y, distance, [str(gene) for gene in model.feature_names_in_[found < 0]]
+
+
+def _nameless(model: MapEstimator) -> MapEstimator:
+    """Return the model without names: columns are in its order already."""
+    nameless = copy(model)
+    del nameless.feature_names_in_
+    return nameless

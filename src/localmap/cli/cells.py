@@ -1,0 +1,138 @@
+"""``localmap embed`` of files of cells: .h5ad, 10x .h5 and Matrix Market folders."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any, Final
+
+from localmap.cli.main import say
+from localmap.cli.parameters import DEFAULTS, settings_of
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+
+# Options that say how a table is read or prepared: cells have a recipe instead.
+OF_TABLES: Final = (
+    "columns", "drop", "na", "sep", "decimal", "thousands", "encoding", "header",
+    "comment", "skip", "sheet", "part",
+)  # fmt: skip
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options of cells."""
+    cells = parser.add_argument_group("cells (.h5ad, 10x .h5 or folder)")
+    cells.add_argument(
+        "--color", metavar="COLUMN", help="column of obs: the same as --labels"
+    )
+    cells.add_argument(
+        "--batch-key",
+        metavar="COLUMN",
+        help="column of obs whose effect is removed (ComBat), of raw counts",
+    )
+    cells.add_argument(
+        "--use-rep", metavar="KEY", help="what of obsm is mapped (default: X_pca)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Embed cells: the map goes into the file, or beside barcodes into a table."""
+    import numpy as np
+
+    from localmap import files, plotting, tl
+    from localmap.cells.files import obs_columns, write_cells
+    from localmap.cli.embed import silhouette_of
+
+    _check(arguments)
+    label = arguments.color or arguments.labels
+    to_cells = arguments.output.suffix.lower() == ".h5ad"
+    if not to_cells:
+        files.check_format(arguments.output)
+    asked = (arguments.output, arguments.plot, arguments.save_model)
+    paths = [path for path in asked if path is not None]
+    outputs = files.Outputs(paths, inputs=[arguments.input], force=arguments.force)
+    adata = _prepared(arguments)
+    kept = obs_columns(adata, [*arguments.id, *([label] if label else [])])
+    settings = settings_of(arguments)
+    settings["init_pos"] = settings.pop("init")
+    for name in ("scale", "pca_components"):
+        del settings[name]
+    with outputs:
+        model = arguments.save_model and outputs.file(arguments.save_model)
+        tl.localmap(
+            adata,
+            use_rep=arguments.use_rep,
+            save_model=model,
+            verbose=not arguments.quiet,
+            **settings,
+        )
+        Y = np.asarray(adata.obsm["X_localmap"])
+        place = outputs.file(arguments.output)
+        if to_cells:
+            write_cells(place, adata, source=arguments.input)
+        else:
+            files.write_map(place, Y, kept, like=arguments.output)
+        groups = None if label is None else _groups(kept[label])
+        if arguments.plot is not None:
+            ax = plotting.plot(Y, groups, title=arguments.input.stem)
+            plotting.save(ax, outputs.file(arguments.plot))
+    score = silhouette_of(Y, groups)
+    if score is not None:
+        print(f"Silhouette of {label} in the map: {score[0]:.3f}.")
+    print(f"Wrote {', '.join(map(str, paths))}.")
+
+
+def _groups(column: Any) -> Any:
+    """Return a column of obs as labels; a missing one is None."""
+    return column.astype(object).where(column.notna(), None).to_numpy()
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse options that cells have no use for: they were meant for something."""
+    given = [name for name in OF_TABLES if getattr(arguments, name)]
+    given += [
+        name
+        for name in ("scale", "pca_components")
+        if getattr(arguments, name) != DEFAULTS[name]
+    ]
+    if arguments.missing != "refuse":
+        given.append("missing")
+    if given:
+        msg = (
+            f"--{given[0].replace('_', '-')} is for tables; {arguments.input} holds "
+            "cells, which are mapped by their components (--use-rep, --batch-key)"
+        )
+        raise ValueError(msg)
+    if str(arguments.output) == "-":
+        msg = "cells are written to a file: name an .h5ad or a table with -o"
+        raise ValueError(msg)
+
+
+def _prepared(arguments: argparse.Namespace) -> AnnData:
+    """Read cells; make components of counts where the file has none."""
+    from localmap import pp
+    from localmap.cells.files import read_cells
+
+    path, batch = arguments.input, arguments.batch_key
+    in_file = path.is_file() and path.suffix.lower() == ".h5ad"
+    adata = read_cells(path, backed=in_file)
+    say(f"{path}: {adata.n_obs} cells, {adata.n_vars} genes")
+    rep = arguments.use_rep or "X_pca"
+    if rep in adata.obsm:
+        if batch is not None:
+            msg = (
+                f"--batch-key works on raw counts; {path} has obsm[{rep!r}] already, "
+                "which is mapped as it is. Remove it, or leave the option out"
+            )
+            raise ValueError(msg)
+        say(f"  mapped by obsm[{rep!r}] as it is")
+        return adata
+    if arguments.use_rep is not None:
+        return adata  # tl says what there is
+    if in_file:
+        adata = read_cells(path)
+    pp.recipe(adata, batch_key=batch)
+    say(
+        "  no obsm['X_pca']: counts normalised, logarithms, 1,000 genes of largest "
+        f"variance, {'ComBat by ' + batch + ', ' if batch else ''}50 components"
+    )
+    return adata

@@ -1,0 +1,398 @@
+"""Maps of cells, in the manner of `scanpy.tl`: AnnData in, AnnData out.
+
+Works with anndata 0.11 and scanpy 1.10 or newer: ``pip install "localmap[anndata]"``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localmap import LocalMAP, PaCMAP, load
+from localmap.cells import genes
+from localmap.cells.graph import neighbor_graph
+from localmap.cells.placing import placed_by_genes as by_genes
+from localmap.cells.placing import placed_by_representation, usual_limit
+from localmap.cells.record import record_of, storable, versions
+from localmap.cells.representation import check_cells, choose, place_named
+from localmap.estimators.base import MapEstimator
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+
+
+def localmap(
+    adata: AnnData,
+    *,
+    use_rep: str | None = None,
+    n_pcs: int | None = None,
+    neighbors_key: str | None = None,
+    n_neighbors: int | Literal["auto"] = 10,
+    n_components: int = 2,
+    metric: str = "euclidean",
+    mid_near_ratio: float = 0.5,
+    further_ratio: float = 2.0,
+    proximal_distance: float | Literal["auto"] = "auto",
+    near_strength: float | None = None,
+    locality: float = 1.0,
+    init_pos: str | NDArray[Any] | None = None,
+    n_iters: tuple[int, int, int] = (100, 100, 250),
+    learning_rate: float = 1.0,
+    random_state: Any = 0,
+    n_jobs: int | None = -1,
+    key_added: str | None = None,
+    save_model: str | PathLike[str] | None = None,
+    copy: bool = False,
+    verbose: bool = False,
+) -> AnnData | None:
+    """Map cells so that groups that are real stand apart (LocalMAP).
+
+    Parameters
+    ----------
+    adata
+        Annotated data, cells in rows. Of a backed file X is left where it is.
+    use_rep
+        Key of ``adata.obsm`` to map, for example ``"X_pca_harmony"`` or ``"X_scVI"``:
+        taken as it is, never reduced or scaled. ``"X"`` takes the genes themselves
+        (more than 100 are reduced by PCA, the method's own first step). None takes
+        ``"X_pca"``, or X if that is not there and there are at most 50 genes; more
+        genes without ``"X_pca"`` are an error, since no PCA is run unasked.
+    n_pcs
+        Use the first so many columns of the representation. None takes all of them,
+        0 takes X.
+    neighbors_key
+        Use the neighbours that ``sc.pp.neighbors`` has written under this key of
+        ``adata.uns`` (its default is ``"neighbors"``) and no representation. Of
+        scanpy's default of 15, 14 are other cells: enough for 10 near pairs, but the
+        defaults were chosen for 61 (``n_neighbors`` + 50 others), and a warning says
+        so. Fewer than `n_neighbors` are an error.
+    n_neighbors
+        Near pairs of each cell.
+    n_components
+        Dimensions of the map.
+    metric
+        Distance between cells; see `localmap.LocalMAP`. Not with `neighbors_key`.
+    mid_near_ratio, further_ratio
+        Mid-near and further pairs of each cell, as multiples of `n_neighbors`.
+    proximal_distance, near_strength, locality
+        See `localmap.LocalMAP`. ``proximal_distance=10.0`` is the paper's setting.
+    init_pos
+        Where cells start: None or ``"pca"``, ``"random"``, a key of ``adata.obsm``
+        (its first `n_components` columns), or an array.
+    n_iters
+        Iterations of the three phases.
+    learning_rate
+        Learning rate of Adam.
+    random_state
+        The same data and integer give the same bits.
+    n_jobs
+        Threads; -1 uses all cores.
+    key_added
+        Write to ``adata.obsm[key_added]`` and ``adata.uns[key_added]``. None writes to
+        ``obsm["X_localmap"]`` and ``uns["localmap"]``.
+    save_model
+        Also write the fitted model to this file, for `localmap.tl.transform`. A map of
+        ``X_pca`` is saved with the genes, means and loadings (``varm["PCs"]``) behind
+        it, so that other cells need no more than genes; see `localmap.cells.genes`.
+    copy
+        Return a copy instead of writing to `adata`.
+    verbose
+        Show progress.
+
+    Returns
+    -------
+    None, or the copy if `copy`. Sets
+
+    ``adata.obsm["X_localmap"]`` : ndarray of shape (n_obs, n_components), float32
+        The map.
+    ``adata.uns["localmap"]["params"]`` : dict
+        All parameters, what was measured (``"learned"``: recall, reach) and versions.
+
+    Examples
+    --------
+    >>> import anndata, localmap, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> adata = anndata.AnnData(obs={"cell": range(200)})
+    >>> adata.obsm["X_pca"] = rng.normal(size=(200, 20))
+    >>> localmap.tl.localmap(adata)
+    >>> adata.obsm["X_localmap"].shape
+    (200, 2)
+    """
+    model = LocalMAP(
+        n_components,
+        n_neighbors=n_neighbors,
+        mid_near_ratio=mid_near_ratio,
+        further_ratio=further_ratio,
+        metric=metric,
+        proximal_distance=proximal_distance,
+        near_strength=near_strength,
+        locality=locality,
+        n_iters=n_iters,
+        learning_rate=learning_rate,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+    source = {"use_rep": use_rep, "n_pcs": n_pcs, "neighbors_key": neighbors_key}
+    return _mapped(adata, model, source, init_pos, key_added, save_model, copy=copy)
+
+
+def pacmap(
+    adata: AnnData,
+    *,
+    use_rep: str | None = None,
+    n_pcs: int | None = None,
+    neighbors_key: str | None = None,
+    n_neighbors: int | Literal["auto"] = 10,
+    n_components: int = 2,
+    metric: str = "euclidean",
+    mid_near_ratio: float = 0.5,
+    further_ratio: float = 2.0,
+    init_pos: str | NDArray[Any] | None = None,
+    n_iters: tuple[int, int, int] = (100, 100, 250),
+    learning_rate: float = 1.0,
+    random_state: Any = 0,
+    n_jobs: int | None = -1,
+    key_added: str | None = None,
+    save_model: str | PathLike[str] | None = None,
+    copy: bool = False,
+    verbose: bool = False,
+) -> AnnData | None:
+    """Map cells with PaCMAP, which adjusts no pairs while the map grows.
+
+    Parameters
+    ----------
+    adata, use_rep, n_pcs, neighbors_key, n_neighbors, n_components, metric
+        See `localmap.tl.localmap`.
+    mid_near_ratio, further_ratio, init_pos, n_iters, learning_rate, random_state
+        See `localmap.tl.localmap`.
+    n_jobs, save_model, copy, verbose
+        See `localmap.tl.localmap`.
+    key_added
+        None writes to ``obsm["X_pacmap"]`` and ``uns["pacmap"]``.
+
+    Returns
+    -------
+    None, or the copy if `copy`. Sets ``adata.obsm["X_pacmap"]`` and
+    ``adata.uns["pacmap"]["params"]``.
+    """
+    model = PaCMAP(
+        n_components,
+        n_neighbors=n_neighbors,
+        mid_near_ratio=mid_near_ratio,
+        further_ratio=further_ratio,
+        metric=metric,
+        n_iters=n_iters,
+        learning_rate=learning_rate,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+    source = {"use_rep": use_rep, "n_pcs": n_pcs, "neighbors_key": neighbors_key}
+    return _mapped(adata, model, source, init_pos, key_added, save_model, copy=copy)
+
+
+def transform(
+    adata: AnnData,
+    model: MapEstimator | str | PathLike[str],
+    *,
+    use_rep: str | None = None,
+    layer: str | None = None,
+    gene_symbols: str | None = None,
+    missing: genes.Missing = "error",
+    far: float | None = None,
+    key_added: str | None = None,
+    copy: bool = False,
+) -> AnnData | None:
+    """Place new cells on an existing map.
+
+    A model saved by `localmap.tl.localmap` from ``X_pca`` or X, and one fitted on a
+    table of genes, asks for genes: they are matched by name, in any order, and read in
+    blocks of cells, also from a backed file. Their values must be those the map was
+    made from, for example counts normalised to the same sum and ``log1p``. A model of
+    another representation (Harmony, scVI, ComBat) asks for that: give `use_rep` to say
+    that these cells were brought to the same coordinates. Components that were
+    computed from the new cells alone are others, whatever they are called.
+
+    Parameters
+    ----------
+    adata
+        The new cells.
+    model
+        A fitted `localmap.LocalMAP` or `localmap.PaCMAP`, or the path of a saved one.
+    use_rep
+        Key of ``adata.obsm`` with the representation that the model was fitted on;
+        needed with models of a representation, refused with models of genes.
+    layer
+        The layer with the genes; None takes X.
+    gene_symbols
+        Column of ``adata.var`` with the names of genes; None takes ``var_names``.
+    missing
+        What to do about genes that only the model has: ``"error"``; ``"mean"`` fills
+        in the mean of the map's cells, so that the gene tells nothing; ``"zero"``.
+    far
+        Cells whose distance is above this are flagged. The distance is about 1 for
+        cells like those of the map; None takes what one in a thousand of those exceeds.
+        A flag says that a cell is unlike the map's. No flag does not say that its kind
+        was there: components of the map's cells may not hold what sets it apart.
+    key_added
+        Write to ``obsm[key_added]``, ``uns[key_added]``, ``obs[key_added +
+        "_distance"]`` and ``obs[key_added + "_far"]``. None writes to the names below,
+        with ``pacmap`` for models of PaCMAP.
+    copy
+        Return a copy instead of writing to `adata`.
+
+    Returns
+    -------
+    None, or the copy if `copy`. Sets
+
+    ``adata.obsm["X_localmap"]`` : ndarray of shape (n_obs, n_components)
+        Places on the map.
+    ``adata.obs["localmap_distance"]``, ``adata.obs["localmap_far"]``
+        How unlike those of the map each cell is, and whether that is too far.
+    ``adata.uns["localmap"]["params"]`` : dict
+        What was asked for, genes that were missing, versions.
+    """
+    check_cells(adata)
+    if not isinstance(model, MapEstimator):
+        model = load(model)
+    if missing not in ("error", "mean", "zero"):
+        msg = f"missing must be 'error', 'mean' or 'zero'; got {missing!r}."
+        raise ValueError(msg)
+    if not hasattr(model, "feature_names_in_"):
+        msg = (
+            "The model does not know the names of its columns. Save it with "
+            "localmap.tl.localmap(..., save_model=path), or fit it on a table whose "
+            "columns are named by genes."
+        )
+        raise ValueError(msg)
+    place = place_named(model.feature_names_in_)
+    lost: list[str] = []
+    if place is not None:
+        Y, distance = placed_by_representation(adata, model, place, use_rep)
+    elif use_rep is not None:
+        msg = (
+            f"The model asks for {len(model.feature_names_in_)} genes by name, not for "
+            f"a representation; got use_rep={use_rep!r}."
+        )
+        raise ValueError(msg)
+    else:
+        Y, distance, lost = by_genes(adata, model, layer, gene_symbols, missing)
+    adata = adata.copy() if copy else adata
+    name, key = _keys(model, key_added)
+    far = usual_limit(model) if far is None else far
+    is_far = distance > far
+    adata.obsm[key] = Y
+    adata.obs[f"{name}_distance"] = distance
+    adata.obs[f"{name}_far"] = is_far
+    asked = {"use_rep": place or "X", "layer": layer, "gene_symbols": gene_symbols}
+    adata.uns[name] = {
+        "params": {
+            "method": f"{type(model).__name__}.transform",
+            **{k: storable(v) for k, v in asked.items()},
+            "missing": missing,
+            "missing_genes": np.array(lost, dtype=str),
+            "far": float(far),
+            "versions": versions(),
+        }
+    }
+    if is_far.mean() > 0.5:
+        msg = (
+            f"{is_far.sum()} of {len(Y)} cells are far from all cells of the map. Were "
+            "they normalised as those were, and brought to the same coordinates?"
+        )
+        warnings.warn(msg, UserWarning, stacklevel=2)
+    return adata if copy else None
+
+
+def _mapped(
+    adata: AnnData,
+    model: MapEstimator,
+    source: Mapping[str, Any],
+    init_pos: str | NDArray[Any] | None,
+    key_added: str | None,
+    save_model: str | PathLike[str] | None,
+    *,
+    copy: bool,
+) -> AnnData | None:
+    """Fit the model to what `source` names; write map and record, model if asked."""
+    check_cells(adata)
+    _check_folder(save_model)
+    made_of = None
+    if source["neighbors_key"] is None:
+        made_of = choose(adata, source["use_rep"], source["n_pcs"])
+        X = made_of.X
+        # A representation is final; genes are reduced as the method says.
+        components = model.pca_components if made_of.is_genes else None
+        model.set_params(pca_components=components)
+    else:
+        _check_graph_alone(model, source, save_model)
+        X = neighbor_graph(adata, source["neighbors_key"], model.n_neighbors)
+        model.set_params(metric="precomputed", pca_components=None)
+    model.set_params(init=_start(adata, init_pos, model.n_components))
+    model.fit(X)
+    adata = adata.copy() if copy else adata
+    name, key = _keys(model, key_added)
+    asked = dict(source)
+    if made_of is not None:
+        asked |= {"use_rep": made_of.place, "n_pcs": made_of.X.shape[1]}
+    if isinstance(init_pos, str):
+        asked["init"] = init_pos
+    adata.obsm[key] = model.embedding_
+    adata.uns[name] = {"params": record_of(model, asked)}
+    if save_model is not None and made_of is not None:
+        genes.knowing(model, adata, made_of).save(save_model)
+    return adata if copy else None
+
+
+def _keys(model: MapEstimator, key_added: str | None) -> tuple[str, str]:
+    """Return the key for uns and obs, and that for obsm, as scanpy names them."""
+    if key_added is not None:
+        return key_added, key_added
+    name = type(model).__name__.lower()
+    return name, f"X_{name}"
+
+
+def _check_graph_alone(
+    model: MapEstimator, source: Mapping[str, Any], save_model: object
+) -> None:
+    given = [name for name in ("use_rep", "n_pcs") if source[name] is not None]
+    if model.metric != "euclidean":
+        given.append("metric")
+    if save_model is not None:
+        given.append("save_model")
+    if given:
+        msg = (
+            f"neighbors_key maps a graph of neighbours and nothing else: leave out "
+            f"{' and '.join(given)}, or neighbors_key."
+        )
+        raise ValueError(msg)
+
+
+def _check_folder(path: str | PathLike[str] | None) -> None:
+    """Refuse before the work a model that could not be written after it."""
+    if path is not None and not Path(fspath(path)).parent.is_dir():
+        msg = f"save_model names a folder that is not there: {fspath(path)}"
+        raise FileNotFoundError(msg)
+
+
+def _start(
+    adata: AnnData, init_pos: str | NDArray[Any] | None, n_components: int
+) -> str | NDArray[Any]:
+    if init_pos is None:
+        return "pca"
+    if not isinstance(init_pos, str) or init_pos in ("pca", "random"):
+        return init_pos
+    if init_pos not in adata.obsm:
+        msg = (
+            "init_pos must be 'pca', 'random', a key of obsm or an array; got "
+            f"{init_pos!r}, and obsm holds {', '.join(adata.obsm) or 'nothing'}."
+        )
+        raise ValueError(msg)
+    return np.asarray(adata.obsm[init_pos])[:, :n_components]

@@ -25,9 +25,8 @@ WIDE = 4000  # columns from which sparse data is not filled in
 
 
 def digest(Y):
-    return hashlib.sha256(np.ascontiguousarray(Y, dtype="<f4").tobytes()).hexdigest()[
-        :16
-    ]
+    data = np.ascontiguousarray(Y, dtype="<f4").tobytes()
+    return hashlib.sha256(data).hexdigest()[:16]
 
 
 def wide(X):
@@ -37,55 +36,45 @@ def wide(X):
     return S
 
 
+def mapped(X, make=LocalMAP, **how):
+    return make(random_state=0, **how).fit_transform(X)
+
+
 def maps(name):
-    X, _ = load(name)
-    X = X.astype(np.float32)
-    default = LocalMAP(random_state=0)
+    X = load(name)[0].astype(np.float32)
     split = len(X) * 9 // 10
-    yield "dense", lambda: default.fit_transform(X)
-    yield "PaCMAP", lambda: PaCMAP(random_state=0).fit_transform(X)
-    yield (
-        "distance 10",
-        lambda: LocalMAP(proximal_distance=10.0, random_state=0).fit_transform(X),
-    )
-    yield "locality .5", lambda: LocalMAP(locality=0.5, random_state=0).fit_transform(X)
-    yield "cosine", lambda: LocalMAP(metric="cosine", random_state=0).fit_transform(X)
-    yield "wide sparse", lambda: default.fit_transform(wide(X))
-    yield (
-        "transform",
-        lambda: LocalMAP(random_state=0).fit(X[:split]).transform(X[split:]),
-    )
+    yield "dense", lambda: mapped(X)
+    yield "PaCMAP", lambda: mapped(X, PaCMAP)
+    yield "distance 10", lambda: mapped(X, proximal_distance=10.0)
+    yield "locality .5", lambda: mapped(X, locality=0.5)
+    yield "cosine", lambda: mapped(X, metric="cosine")
+    yield "wide sparse", lambda: mapped(wide(X))
+    model = LocalMAP(random_state=0)
+    yield "transform", lambda: model.fit(X[:split]).transform(X[split:])
     if len(X) > 20_000:
         return
-    yield (
-        "manhattan",
-        lambda: LocalMAP(metric="manhattan", random_state=0).fit_transform(X),
-    )
-    yield (
-        "graph",
-        lambda: LocalMAP(metric="precomputed", random_state=0).fit_transform(
-            kneighbors_graph(X, 60, mode="distance")
-        ),
-    )
+    yield "manhattan", lambda: mapped(X, metric="manhattan")
+    graph = kneighbors_graph(X, 60, mode="distance")
+    yield "graph", lambda: mapped(graph, metric="precomputed")
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("datasets", nargs="*", default=SETS)
     parser.add_argument("--check", action="store_true")
-    arguments = parser.parse_args()
+    given = parser.parse_args(arguments)
     path = machine.RESULTS / "digests.json"
     known = json.loads(path.read_text()) if path.exists() else {}
     changed = []
-    for name in arguments.datasets:
+    for name in given.datasets:
         for way, make in maps(name):
             key, found = f"{name}, {way}", digest(make())
-            if arguments.check and known.get(key) != found:
+            if given.check and known.get(key) != found:
                 changed.append(key)
             print(f"{key:24s} {found}", "CHANGED" if key in changed else "", flush=True)
-            if not arguments.check:
+            if not given.check:
                 known[key] = found
-    if not arguments.check:
+    if not given.check:
         path.write_text(json.dumps(known, indent=1) + "\n")
     sys.exit(f"changed: {', '.join(changed)}" if changed else 0)
 

@@ -3,19 +3,22 @@
 ``python -m benchmarks.neighbors [--rounds 3] [--threads 2] [DATASET]`` takes the data
 after our PCA. For faiss each index is tried with growing effort until its recall of the
 ten nearest reaches 0.98, and the fastest such setting is kept; brisc runs as it comes.
+What is not installed is left out.
 """
 
 import argparse
+import importlib.util
 import os
-import time
+from functools import partial
 from statistics import median
 
 import numpy as np
 
 from benchmarks import machine
 from benchmarks.data import load
-from benchmarks.peers import brisc_cells
 from localmap import kernels
+from localmap.bench.methods import brisc_cells
+from localmap.bench.timing import beside, interleaved, seconds
 from localmap.geometry.neighbors import nearest_neighbors
 from localmap.geometry.pca import preprocess
 
@@ -26,32 +29,26 @@ def ours(Z, threads):
     return nearest_neighbors(Z, K, threads).indices
 
 
-def faiss_ivf(cells, probes):
+def faiss_ivf(cells, probes, Z, threads):
     import faiss
 
-    def run(Z, threads):
-        faiss.omp_set_num_threads(threads)
-        index = faiss.IndexIVFFlat(faiss.IndexFlatL2(Z.shape[1]), Z.shape[1], cells)
-        index.cp.niter = 10
-        index.train(Z)
-        index.add(Z)
-        index.nprobe = probes
-        return index.search(Z, K + 1)[1][:, 1:]
-
-    return run
+    faiss.omp_set_num_threads(threads)
+    index = faiss.IndexIVFFlat(faiss.IndexFlatL2(Z.shape[1]), Z.shape[1], cells)
+    index.cp.niter = 10
+    index.train(Z)
+    index.add(Z)
+    index.nprobe = probes
+    return index.search(Z, K + 1)[1][:, 1:]
 
 
-def faiss_hnsw(effort):
+def faiss_hnsw(effort, Z, threads):
     import faiss
 
-    def run(Z, threads):
-        faiss.omp_set_num_threads(threads)
-        index = faiss.IndexHNSWFlat(Z.shape[1], 32)
-        index.hnsw.efSearch = effort
-        index.add(Z)
-        return index.search(Z, K + 1)[1][:, 1:]
-
-    return run
+    faiss.omp_set_num_threads(threads)
+    index = faiss.IndexHNSWFlat(Z.shape[1], 32)
+    index.hnsw.efSearch = effort
+    index.add(Z)
+    return index.search(Z, K + 1)[1][:, 1:]
 
 
 def brisc(Z, threads):
@@ -59,86 +56,65 @@ def brisc(Z, threads):
     return cells.obsm["neighbors"]
 
 
-def recall(found, truth, rows):
-    hits = [
-        len(np.intersect1d(f[:AT], t[:AT]))
-        for f, t in zip(found[rows], truth, strict=True)
-    ]
-    return float(np.mean(hits)) / AT
+INDICES = [
+    {
+        f"faiss IVF{cells}, {probes} probes": partial(faiss_ivf, cells, probes)
+        for probes in (4, 6, 8, 12)
+    }
+    for cells in (256, 512, 1024)
+] + [{f"faiss HNSW32, ef {ef}": partial(faiss_hnsw, ef) for ef in (32, 64, 96)}]
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dataset", nargs="?", default="mnist")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    arguments = parser.parse_args()
-    threads = arguments.threads
-    Z, _ = preprocess(load(arguments.dataset)[0])
-    rows = (np.arange(SAMPLE) * len(Z) // SAMPLE).astype(np.int32)
-    truth, _ = kernels.exact_neighbors(Z, K, threads, rows)
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    given = parser.parse_args(arguments)
+    threads = given.threads
+    Z, _ = preprocess(load(given.dataset)[0])
+    sample = (np.arange(SAMPLE) * len(Z) // SAMPLE).astype(np.int32)
+    truth, _ = kernels.exact_neighbors(Z, K, threads, sample)
 
-    def once(run):
-        start = time.perf_counter()
-        found = run(Z, threads)
-        return time.perf_counter() - start, recall(found, truth, rows)
+    def recall(run):
+        found = run(Z, threads)[sample, :AT]
+        pairs = zip(found, truth[:, :AT], strict=True)
+        return float(np.mean([np.isin(f, t).mean() for f, t in pairs]))
 
-    contenders = {"localmap": ours, "brisc": brisc}
-    tried = {}
-    settings = {
-        f"faiss IVF{cells}": [
-            (f"faiss IVF{cells}, {p} probes", faiss_ivf(cells, p))
-            for p in (4, 6, 8, 12)
-        ]
-        for cells in (256, 512, 1024)
-    }
-    settings["faiss HNSW32"] = [
-        (f"faiss HNSW32, ef {ef}", faiss_hnsw(ef)) for ef in (32, 64, 96)
-    ]
-    for options in settings.values():
-        for name, run in options:
-            seconds, quality = once(run)
-            tried[name] = {"seconds": seconds, "recall": quality}
+    works, tried = {"localmap": ours}, {}
+    if importlib.util.find_spec("brisc"):
+        works["brisc"] = brisc
+    for options in INDICES if importlib.util.find_spec("faiss") else ():
+        for name, run in options.items():
+            tried[name] = {"recall": recall(run)}
+            tried[name]["seconds"] = seconds(partial(run, Z, threads))
             print(name, tried[name], flush=True)
-            if quality >= ENOUGH:
-                contenders[name] = run
+            if tried[name]["recall"] >= ENOUGH:
                 break
-    faiss_names = sorted(
-        (n for n in contenders if "faiss" in n), key=lambda n: tried[n]["seconds"]
+    enough = {n: t["seconds"] for n, t in tried.items() if t["recall"] >= ENOUGH}
+    runs = {name: run for options in INDICES for name, run in options.items()}
+    works |= {name: runs[name] for name in sorted(enough, key=enough.get)[:1]}
+    quality = {name: recall(run) for name, run in works.items()}
+    timed = {name: partial(run, Z, threads) for name, run in works.items()}
+    times = interleaved(timed | {"one thread": partial(ours, Z, 1)}, given.rounds)
+    alone, us = median(times["one thread"]), median(times["localmap"])
+    shown = {name: times[name] for name in works}
+    lines = [[*line, f"{quality[line[0]]:.4f}"] for line in beside(shown, "localmap")]
+    head = " | seconds | ours is faster | recall@10"
+    settings = "; ".join(
+        f"{name} {found['seconds']:.1f} s at {found['recall']:.3f}"
+        for name, found in tried.items()
     )
-    for slower in faiss_names[1:]:
-        del contenders[slower]
-    results = {name: [] for name in contenders}
-    for _ in range(arguments.rounds):
-        for name, run in contenders.items():
-            results[name].append(once(run))
-    alone = [once(lambda Z, _: ours(Z, 1))[0] for _ in range(arguments.rounds)]
-    us = median([t for t, _ in results["localmap"]])
-    lines = ["| | seconds | recall@10 | ours is faster |", "|---|---|---|---|"]
-    for name, runs in results.items():
-        times = [t for t, _ in runs]
-        lines.append(
-            f"| {name} | {median(times):.2f} ({min(times):.2f}-{max(times):.2f}) | "
-            f"{runs[0][1]:.4f} | {median(times) / us:.1f} x |"
-        )
-    note = (
-        f"\n\n{arguments.dataset}, {len(Z):,} x {Z.shape[1]}, {K} neighbours of each "
-        f"row, {threads} threads, {arguments.rounds} rounds interleaved: median "
-        "(smallest-largest). faiss: the fastest of its indices with a recall of at "
-        f"least {ENOUGH} among "
-        + "; ".join(
-            f"{n} {v['seconds']:.1f} s at {v['recall']:.3f}" for n, v in tried.items()
-        )
-        + f". Ours on one thread: {median(alone):.2f} s, so {threads} threads are "
-        f"{median(alone) / us:.2f} x faster."
+    text = (
+        f"{machine.table(head, lines)}\n\n{given.dataset}, {len(Z):,} x {Z.shape[1]}, "
+        f"{K} neighbours of each row, {threads} threads, {given.rounds} rounds "
+        "interleaved: median (smallest-largest). faiss: the fastest of its indices "
+        f"with a recall of at least {ENOUGH} among {settings or 'none'}. Ours on one "
+        f"thread: {alone:.2f} s, so {threads} threads are {alone / us:.2f} x faster."
     )
-    machine.save(
-        "neighbors",
-        "Neighbours alone",
-        machine.describe("faiss-cpu", "brisc"),
-        "\n".join(lines) + note,
-        {"runs": results, "tried": tried, "one thread": alone},
-    )
+    rows = {"seconds": times, "recall": quality, "tried": tried}
+    about = machine.describe("faiss-cpu", "brisc")
+    machine.save("neighbors", "Neighbours alone", about, text, rows)
 
 
 if __name__ == "__main__":

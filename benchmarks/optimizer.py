@@ -1,32 +1,29 @@
 """The optimiser alone beside pacmap 0.9.1's and brisc's, in the same run.
 
 ``python -m benchmarks.optimizer [--rounds 3] [--threads 2] [DATASET]`` runs 450
-iterations of LocalMAP and of PaCMAP, interleaved, after a warm-up. pacmap and we are
-given the same pairs and start; brisc (LocalMAP only) is given its neighbours and draws
-its pairs itself, so for it our drawing of pairs is counted too.
+iterations of LocalMAP and of PaCMAP, interleaved, after a warm-up. pacmap is given our
+pairs and start. Ours draws its mid-near and further pairs and its start itself, which
+is counted; so does brisc (LocalMAP only), which is given its neighbours.
 """
 
 import argparse
 import importlib.util
-import time
 from functools import partial
-from statistics import median
 
 import numpy as np
 import pacmap.pacmap as authors
 
 from benchmarks import machine
 from benchmarks.data import load
-from benchmarks.peers import brisc_cells
-from localmap.geometry.neighbors import nearest_neighbors
-from localmap.geometry.space import space_of
-from localmap.kernels import Descent
-from localmap.method.optimize import optimize
-from localmap.method.pairs import PairCounts, sample_pairs
-from localmap.method.schedule import schedule
+from localmap import kernels
+from localmap.bench.methods import brisc_cells
+from localmap.bench.timing import beside, interleaved
+from localmap.method.embed import lay_out, prepare
+from localmap.method.parameters import Parameters
 from localmap.method.start import initialize
 
-N_ITERS = (100, 100, 250)
+N_ITERS = Parameters().n_iters
+FEW = (2, 2, 12)  # iterations that compile
 
 
 def flat(pairs):
@@ -34,85 +31,61 @@ def flat(pairs):
     return np.column_stack([rows, pairs.ravel()]).astype(np.int32)
 
 
-def timed(function):
-    start = time.perf_counter()
-    function()
-    return time.perf_counter() - start
+def theirs(method, problem, n_iters):
+    """The authors' loop on our pairs and start."""
+    space, near, counts = problem.space, problem.near, problem.counts
+    lists = [near, space.mid_near(counts.mid_near, 0, 2)]
+    lists.append(kernels.further(near, counts.further, 0, 2))
+    start = initialize(space, "pca", 2, 0)
+    given = (space.Z, 2, *map(flat, lists), 1.0, n_iters, start)
+    given += (False, False, [], False)
+    if method == "PaCMAP":
+        return partial(authors.pacmap, *given)
+    return partial(authors.localmap, *given, 10.0)
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dataset", nargs="?", default="mnist")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
-    arguments = parser.parse_args()
-    X, _ = load(arguments.dataset)
-    space = space_of(X, "euclidean", 100)
-    Z = space.Z
-    graph = nearest_neighbors(Z, 60, arguments.threads)
-    pairs = sample_pairs(space, graph, PairCounts(10, 5, 20), 0, arguments.threads)
-    start = initialize(space, "pca", 2, 0)
-    lists = flat(pairs.near), flat(pairs.mid_near), flat(pairs.further)
-
-    def theirs(method, n_iters=N_ITERS):
-        args = (Z, 2, *lists, 1.0, n_iters, start, False, False, [], False)
-        run = authors.localmap if method == "LocalMAP" else authors.pacmap
-        return lambda: run(*args, *((10.0,) if method == "LocalMAP" else ()))
-
-    def ours(method, n_iters=N_ITERS, threads=arguments.threads):
-        phases = schedule(n_iters, float(method == "LocalMAP"), 5.0)
-        return lambda: optimize(
-            Descent(start.copy(), *(p.copy() for p in pairs), 1.0, threads),
-            phases,
-            proximal_distance=10.0,
-            key=0,
-        )
-
-    def with_pairs():
-        fresh = sample_pairs(space, graph, PairCounts(10, 5, 20), 0, arguments.threads)
-        phases = schedule(N_ITERS, 1.0, 5.0)
-        descent = Descent(start.copy(), *fresh, 1.0, arguments.threads)
-        optimize(descent, phases, proximal_distance=10.0, key=0)
-
-    rows = []
+    given = parser.parse_args(arguments)
+    X, _ = load(given.dataset)
+    problem = prepare(X, Parameters(proximal_distance=10.0, n_jobs=given.threads))
+    rows, lines = [], []
     for method in ("PaCMAP", "LocalMAP"):
-        runs = {
-            "ours": ours(method),
-            "pacmap": theirs(method),
-            "ours, 1 thread": ours(method, threads=1),
+
+        def ours(n_iters=N_ITERS, n_jobs=given.threads, method=method):
+            params = Parameters(
+                proximal_distance=10.0, locality=float(method == "LocalMAP"),
+                n_iters=n_iters, n_jobs=n_jobs,
+            )  # fmt: skip
+            return partial(lay_out, problem, params, 0)
+
+        works = {
+            "ours": ours(),
+            "pacmap": theirs(method, problem, N_ITERS),
+            "ours, 1 thread": ours(n_jobs=1),
         }
-        theirs(method, (2, 2, 12))()
-        ours(method, (2, 2, 12))()
         if method == "LocalMAP" and importlib.util.find_spec("brisc"):
-            cells = brisc_cells(Z, arguments.threads).neighbors(QC_column=None)
-            runs["ours, pairs drawn"] = with_pairs
-            runs["brisc"] = partial(cells.localmap, QC_column=None)
-        times = {name: [] for name in runs}
-        for _ in range(arguments.rounds):
-            for name, run in runs.items():
-                times[name].append(timed(run))
+            cells = brisc_cells(problem.space.Z, given.threads)
+            cells = cells.neighbors(QC_column=None)
+            works["brisc"] = partial(cells.localmap, QC_column=None)
+        theirs(method, problem, FEW)()
+        ours(FEW)()
+        times = interleaved(works, given.rounds)
         rows.append({"method": method, **times})
-    lines = ["| method | | seconds | ours is faster |", "|---|---|---|---|"]
-    for row in rows:
-        for name in list(row)[1:]:
-            us = "ours, pairs drawn" if name == "brisc" else "ours"
-            ratio = median(row[name]) / median(row[us])
-            seconds = f"{median(row[name]):.2f}"
-            seconds += f" ({min(row[name]):.2f}-{max(row[name]):.2f})"
-            lines.append(f"| {row['method']} | {name} | {seconds} | {ratio:.2f} x |")
-    note = (
-        f"\n\n450 iterations on {arguments.dataset} ({len(Z):,} points, 10 near, 5 "
-        f"mid-near and 20 further pairs each), {arguments.threads} threads, "
-        f"{arguments.rounds} rounds interleaved: median (smallest-largest). brisc is "
-        "compared with our drawing of pairs and optimiser together."
+        lines += [[method, *line] for line in beside(times, "ours")]
+    text = (
+        machine.table("method | | seconds | ours is faster", lines)
+        + f"\n\n450 iterations on {given.dataset} ({X.shape[0]:,} points, 10 near, 5 "
+        f"mid-near and 20 further pairs each), {given.threads} threads, "
+        f"{given.rounds} rounds interleaved: median (smallest-largest). Ours and "
+        "brisc's count the drawing of pairs; pacmap is given them."
     )
-    machine.save(
-        "optimizer",
-        "The optimiser beside the published package and brisc",
-        machine.describe("pacmap", "numba", "brisc"),
-        "\n".join(lines) + note,
-        rows,
-    )
+    about = machine.describe("pacmap", "numba", "brisc")
+    title = "The optimiser beside the published package and brisc"
+    machine.save("optimizer", title, about, text, rows)
 
 
 if __name__ == "__main__":

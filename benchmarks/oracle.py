@@ -60,30 +60,21 @@ def cell(row):
     return " / ".join(f"{mean:.3f}" for mean in means)
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("datasets", nargs="*", default=SETS)
     parser.add_argument("--seeds", type=int, default=3)
-    arguments = parser.parse_args()
-    rows = [row for name in arguments.datasets for row in run(name, arguments.seeds)]
-    rows = machine.merged("oracle", rows)
-    names = list(dict.fromkeys(row["data"] for row in rows))
-    by = {(row["data"], row["method"]): row for row in rows}
-    lines = [
-        f"| trusted pairs | {' | '.join(names)} |",
-        "|---" * (len(names) + 1) + "|",
-    ]
-    for title in CHOICES:
-        cells = (cell(by[name, title]) for name in names)
-        lines.append(f"| {title} | {' | '.join(cells)} |")
-    note = (
-        f"\n\nSilhouette / ARI of visible groups / agreement between seeds, "
-        f"{arguments.seeds} seeds. The labels are used for this table alone."
+    given = parser.parse_args(arguments)
+    rows = [row for name in given.datasets for row in run(name, given.seeds)]
+    by = {(row["data"], row["method"]): cell(row) for row in rows}
+    lines = [[t, *(by[name, t] for name in given.datasets)] for t in CHOICES]
+    text = (
+        machine.table(" | ".join(["trusted pairs", *given.datasets]), lines)
+        + "\n\nSilhouette / ARI of visible groups / agreement between seeds, "
+        f"{given.seeds} seeds. The labels are used for this table alone."
     )
-    machine.save(
-        "oracle", "What trust could do at best", machine.describe(),
-        "\n".join(lines) + note, rows,
-    )  # fmt: skip
+    title = "What trust could do at best"
+    machine.save("oracle", title, machine.describe(), text, rows)
 
 
 if __name__ == "__main__":

@@ -114,10 +114,10 @@ def judge(reader, path, case):
     return "right" if is_right(found, case) else "wrong, no word"
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
-    out = parser.parse_args().out
+    out = parser.parse_args(arguments).out
     cases = tomllib.loads((FOLDER / "expected.toml").read_text(encoding="utf-8"))
     plain = {t: c for t, c in cases.items() if not {"options", "dialect"} & set(c)}
     tables = sum("error" not in case for case in plain.values())

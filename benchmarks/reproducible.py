@@ -3,43 +3,44 @@
 ``python -m benchmarks.reproducible [DATASET ...]``; exits with 1 if any bit differs.
 """
 
-import hashlib
+import argparse
 import sys
 
 from benchmarks import machine
 from benchmarks.data import load
+from benchmarks.digests import digest
 from localmap import LocalMAP
 
 THREADS = (1, 2, 4)
 
 
-def main():
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("datasets", nargs="*", default=("digits", "mnist"))
     rows = []
-    for dataset in sys.argv[1:] or ("digits", "mnist"):
+    for dataset in parser.parse_args(arguments).datasets:
         X, _ = load(dataset)
-        digests = {}
-        for n_jobs in THREADS:
-            Y = LocalMAP(random_state=0, n_jobs=n_jobs).fit_transform(X)
-            digests[n_jobs] = hashlib.sha256(Y.tobytes()).hexdigest()[:16]
-            print(dataset, n_jobs, digests[n_jobs], flush=True)
+        digests = {
+            n: digest(LocalMAP(random_state=0, n_jobs=n).fit_transform(X))
+            for n in THREADS
+        }
         same = len(set(digests.values())) == 1
         rows.append({"data": dataset, "digests": digests, "same": same})
-    head = "| data | " + " | ".join(f"n_jobs={t}" for t in THREADS) + " | same bits |"
-    lines = [head, "|---" * (len(THREADS) + 2) + "|"]
-    for row in rows:
-        cells = [f"`{d}`" for d in row["digests"].values()]
-        answer = "yes" if row["same"] else "NO"
-        lines.append(f"| {row['data']} | {' | '.join(cells)} | {answer} |")
-    note = (
-        "\n\nSHA-256 of `LocalMAP(random_state=0, n_jobs=...)`'s embedding, first half."
+    lines = [
+        [
+            row["data"],
+            *(f"`{d}`" for d in row["digests"].values()),
+            "yes" if row["same"] else "NO",
+        ]
+        for row in rows
+    ]
+    head = " | ".join(["data", *(f"n_jobs={t}" for t in THREADS), "same bits"])
+    text = (
+        f"{machine.table(head, lines)}\n\nSHA-256 of "
+        "`LocalMAP(random_state=0, n_jobs=...)`'s embedding, its beginning."
     )
-    machine.save(
-        "reproducible",
-        "Same bits on any number of threads",
-        machine.describe(),
-        "\n".join(lines) + note,
-        rows,
-    )
+    title = "Same bits on any number of threads"
+    machine.save("reproducible", title, machine.describe(), text, rows)
     sys.exit(not all(row["same"] for row in rows))
 
 

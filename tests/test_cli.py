@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 pd = pytest.importorskip("pandas", reason="needs the cli extra")
 
 import localmap  # noqa: E402
-from localmap import LocalMAP, cli, files, metrics  # noqa: E402
+from localmap import LocalMAP, cli, files, metrics, plotting  # noqa: E402
 from localmap.cli import parameters  # noqa: E402
 from localmap.geometry.distances import NAMES  # noqa: E402
 from localmap.geometry.scaling import SCALES  # noqa: E402
@@ -404,6 +404,10 @@ def test_save_transform_and_score(tmp_path, capsys):
     found = capsys.readouterr()
     assert "in 2 dimensions" in found.err
     assert found.out == told
+    # Nor is it data where it was asked for by its number.
+    by_number = ["--labels", "1", "--data", data, "--other", out]
+    assert cli.main(["score", out, *by_number]) == 0
+    assert capsys.readouterr().out == told
 
 
 def test_score_tells_cuts_that_move(tmp_path, capsys):
@@ -622,7 +626,7 @@ def test_help_and_wrong_arguments_load_nothing_heavy(arguments):
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_a_page_a_film_and_a_page_of_a_written_map(table, capsys):
+def test_a_page_a_film_and_a_page_of_a_written_map(table, capsys, monkeypatch):
     html, film, out = (table.with_name(n) for n in ("m.html", "m.gif", "map.csv"))
     args = ["-o", out, "--html", html, "--film", film, "--labels", "kind", *QUICK]
     assert run("embed", table, *args) == 0
@@ -630,9 +634,18 @@ def test_a_page_a_film_and_a_page_of_a_written_map(table, capsys):
     assert page.startswith("<!doctype html>")
     assert "cell79" not in page  # names of rows are packed, never markup
     assert film.read_bytes().startswith(b"GIF8")
+    colors = []
+    page_of = plotting.page
+    monkeypatch.setattr(
+        plotting,
+        "page",
+        lambda *a, color, **k: colors.append(color) or page_of(*a, **k),
+    )
     assert run("view", out, "--labels", "kind") == 0
+    assert colors == ["kind"]
     assert "Wrote" in capsys.readouterr().out
-    assert out.with_suffix(".html").read_text().startswith("<!doctype html>")
+    written = out.with_suffix(".html").read_text()
+    assert written.startswith("<!doctype html>")
     assert run("view", out) == 2
     assert "it exists" in one_line_error(capsys)
     assert run("embed", table, "-o", table.with_name("x.csv"), "--film", "a.avi") == 2

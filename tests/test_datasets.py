@@ -5,13 +5,16 @@ import hashlib
 import http.server
 import io
 import json
+import sys
 import threading
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import anndata
 import numpy as np
 import pandas as pd
+import pooch
 import pytest
 import scipy.sparse as sp
 from PIL import Image
@@ -20,7 +23,7 @@ from sklearn.datasets import load_digits
 from sklearn.neighbors import kneighbors_graph
 
 from localmap import datasets
-from localmap.datasets import recipes, sources
+from localmap.datasets import files, recipes, sources
 
 
 @pytest.fixture(autouse=True)
@@ -99,6 +102,26 @@ def test_no_network_is_an_error_that_names_the_file(monkeypatch):
     monkeypatch.setitem(sources.ENTRIES, "usps", entry)
     with pytest.raises(datasets.DatasetError, match=r"no route to host.*usps\.npz"):
         datasets.load("usps")
+
+
+def test_without_pooch_the_users_folder_is_read_and_fetching_says_what_it_needs(
+    folders, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    monkeypatch.delenv("LOCALMAP_CACHE")
+    np.savez(folders[0] / "usps.npz", X=np.ones((3, 2)), y=np.arange(3))
+    assert datasets.load("usps").X.shape == (3, 2)
+    with pytest.raises(datasets.DatasetError, match=r"localmap\[data\].*mnist\.npz"):
+        datasets.load("mnist")
+    monkeypatch.delenv("LOCALMAP_DATA")
+    with pytest.raises(datasets.DatasetError, match=r"\$LOCALMAP_DATA/mnist\.npz"):
+        datasets.load("mnist")
+
+
+def test_the_cache_is_where_pooch_says(monkeypatch, tmp_path):
+    monkeypatch.delenv("LOCALMAP_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    assert files.cache_folder() == Path(pooch.os_cache("localmap"))
 
 
 def coil_zip(folder):

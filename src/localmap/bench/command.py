@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 from pathlib import Path
 from typing import Any
 
 from localmap import datasets
-from localmap.bench import plan
+from localmap.bench import plan, sets
 from localmap.bench.methods import METHODS
 from localmap.metrics import MEASURES
 
@@ -47,6 +48,7 @@ def add(compare: argparse.ArgumentParser) -> None:
 
 def bench(arguments: argparse.Namespace) -> None:
     """Compare methods on data sets, each run in a process of its own."""
+    _check_installed("jinja2", "psutil")
     from localmap.bench import report, run, seeds, worker
 
     preset = plan.PRESETS[arguments.preset]
@@ -59,7 +61,8 @@ def bench(arguments: argparse.Namespace) -> None:
     )
     out: Path = arguments.out
     out.mkdir(parents=True, exist_ok=True)
-    wanted = arguments.metrics or preset.measures or worker.USUAL
+    usual = worker.USUAL if preset.measures is None else preset.measures
+    wanted = arguments.metrics or usual
     known = [name for name, measure in MEASURES.items() if not measure.others]
     unknown = [name for name in wanted if name not in known]
     if unknown:
@@ -89,15 +92,25 @@ def bench(arguments: argparse.Namespace) -> None:
     print(f"{len(found)} runs, {failed} of them failed; wrote {page} and others.")
 
 
+def _check_installed(*packages: str) -> None:
+    """Refuse now what would be missed when all runs are done."""
+    for package in packages:
+        try:
+            importlib.import_module(package)
+        except ImportError as error:
+            msg = (
+                f"bench needs {package}: pip install {package}, or "
+                '"localmap[bench]" for it and all methods.'
+            )
+            raise ValueError(msg) from error
+
+
 def _fetch(name: str) -> None:
     """See to it that a set is here before the clocks run; refuse what is none."""
-    if plan.mixture_rows(name) is not None or Path(name).exists():
-        return
-    if name not in datasets.names():
-        datasets.load(name)  # says what there is
-    if not datasets.is_here(name):
-        print(f"Fetching {name}.", file=sys.stderr)
-        try:
-            datasets.load(name)
-        except datasets.DatasetError as error:
-            print(f"localmap: {error}", file=sys.stderr)  # its runs will tell
+    try:
+        if sets.fetch(name):
+            print(f"Fetched {name}.", file=sys.stderr)
+    except datasets.DatasetError as error:
+        if name.removesuffix(sets.UNIT) not in datasets.names():
+            raise
+        print(f"localmap: {error}", file=sys.stderr)  # its runs will tell

@@ -1,22 +1,26 @@
 """The methods compared, each with its package's defaults.
 
-A method is a function of (X, seed, parameters) that returns a map of two dimensions.
-Its package is imported when it runs: what is not installed is missed only there.
+A method is a function of (X, seed, parameters) that returns a map of two dimensions;
+one that can place new rows has another that returns the map and a function of those.
+Its package is imported when it runs: what is not installed is missed only there. Names
+say what one gets: ``localmap`` is this package, ``authors-localmap`` the authors'.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from localmap.method.adjust import Rule
+from localmap.bench.machine import version_of
+from localmap.method.adjust import Rule, rule_of
 
 Map = Callable[[NDArray[Any], int, dict[str, Any]], Any]
+Place = Callable[[NDArray[Any]], Any]
+Fit = Callable[[NDArray[Any], int, dict[str, Any]], tuple[Any, Place]]
 
 
 @dataclass(frozen=True)
@@ -28,28 +32,26 @@ class Method:
     embed: Map
     compiles_above: int = 0  # rows from which on it uses what it must compile first
     random: bool = True  # another seed may make another map
+    fit: Fit | None = None  # the map, and how it places new rows
 
     @property
     def version(self) -> str | None:
         """The version installed, or None."""
-        try:
-            return version(self.package)
-        except PackageNotFoundError:
-            return None
+        return version_of(self.package)
 
 
-def _ours(name: str, **fixed: Any) -> Map:
-    def embed(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
+def _ours(title: str, name: str, **fixed: Any) -> Method:
+    def fit(X: NDArray[Any], seed: int, params: dict[str, Any]) -> tuple[Any, Place]:
         import localmap
 
-        model = getattr(localmap, name)(random_state=seed, **fixed, **params)
-        return model.fit_transform(X)
+        model = getattr(localmap, name)(random_state=seed, **fixed, **params).fit(X)
+        return model.embedding_, model.transform
 
-    return embed
+    return Method(title, "localmap", lambda *given: fit(*given)[0], fit=fit)
 
 
 def _part(rule: Rule) -> Map:
-    """One of LocalMAP's two changes alone."""
+    """Lay out by a rule of its own: one of LocalMAP's changes alone."""
 
     def embed(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
         from localmap.method.embed import lay_out, prepare
@@ -59,6 +61,18 @@ def _part(rule: Rule) -> Map:
         return lay_out(prepare(X, settings), settings, seed, rule=rule).Y
 
     return embed
+
+
+def _spread(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
+    """Start principal components as wide as ``params["spread"]`` says."""
+    from localmap.method.embed import lay_out, prepare
+    from localmap.method.parameters import Parameters
+    from localmap.method.start import START_SPREAD, initialize
+
+    problem = prepare(X, Parameters())
+    start = initialize(problem.space, "pca", 2, seed)
+    start *= params["spread"] / START_SPREAD
+    return lay_out(problem, Parameters(init=start), seed).Y
 
 
 def _pca(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
@@ -73,26 +87,64 @@ def _opentsne(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
     return np.asarray(TSNE(n_jobs=-1, random_state=seed, **params).fit(X))
 
 
-def _umap(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
+def _sklearn_tsne(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
+    from sklearn.manifold import TSNE
+
+    return TSNE(random_state=seed, n_jobs=-1, **params).fit_transform(X)
+
+
+def _umap(X: NDArray[Any], seed: int, params: dict[str, Any]) -> tuple[Any, Place]:
     import umap
 
     # Its own seed would make it run on one thread. As the authors do, it gets none;
     # on several threads it is then not repeatable.
     np.random.seed(seed)  # noqa: NPY002 - what umap draws from without a seed
-    return umap.UMAP(**params).fit_transform(X)
+    model = umap.UMAP(**params).fit(X)
+    return model.embedding_, model.transform
 
 
-def _pacmap(name: str) -> Map:
+def _authors(name: str) -> Method:
     def embed(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
+        return fit(X, seed, params, save_tree=False)[0]
+
+    def fit(
+        X: NDArray[Any], seed: int, params: dict[str, Any], *, save_tree: bool = True
+    ) -> tuple[Any, Place]:
         import pacmap
 
         init = params.get("init", "pca")
         # Its own seed would make its neighbour search run on one thread. What it
         # compiles draws from a generator that cannot be seeded from here.
         np.random.seed(seed)  # noqa: NPY002 - what the rest of pacmap draws from
-        return getattr(pacmap, name)().fit_transform(X, init=init)
+        model = getattr(pacmap, name)(save_tree=save_tree)
+        Y = model.fit_transform(X, init=init)
+        return Y, lambda new: model.transform(new, basis=X)
 
-    return embed
+    return Method(f"{name} (authors)", "pacmap", embed, fit=fit)
+
+
+def brisc_cells(Z: NDArray[Any], threads: int = -1) -> Any:
+    """Return Z as the table of cells that brisc works on."""
+    import polars as pl
+    from brisc import SingleCell
+    from scipy.sparse import csr_array
+
+    names = pl.Series("id", np.arange(len(Z))).cast(pl.String)
+    return SingleCell(
+        X=csr_array((len(Z), 1), dtype=np.float32),
+        obs=pl.DataFrame({"id": names}),
+        var=pl.DataFrame({"gene": ["g"]}),
+        obsm={"pca": Z},
+        num_threads=threads,
+    )
+
+
+def _brisc(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
+    """Map our principal components; it searches 20 neighbours where we search 60."""
+    from localmap.geometry.pca import preprocess
+
+    cells = brisc_cells(preprocess(X)[0]).neighbors(QC_column=None)
+    return cells.localmap(QC_column=None, seed=seed, **params).obsm["localmap"]
 
 
 def _trimap(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
@@ -140,10 +192,24 @@ def _largevis(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
 METHODS: Final[dict[str, Method]] = {
     "pca": Method("PCA", "scikit-learn", _pca, random=False),
     "tsne": Method("t-SNE", "openTSNE", _opentsne),
-    "umap": Method("UMAP", "umap-learn", _umap, compiles_above=4096),
+    "sklearn-tsne": Method("t-SNE (scikit-learn)", "scikit-learn", _sklearn_tsne),
+    "umap": Method(
+        "UMAP",
+        "umap-learn",
+        lambda *given: _umap(*given)[0],
+        compiles_above=4096,
+        fit=_umap,
+    ),
     "trimap": Method("TriMap", "trimap", _trimap),
     "phate": Method("PHATE", "phate", _phate),
     "hnne": Method("h-NNE", "hnne", _hnne, compiles_above=20_000),
+    # Its second version, the default now, is younger than the paper.
+    "hnne-1": Method(
+        "h-NNE (version 1)",
+        "hnne",
+        lambda X, seed, params: _hnne(X, seed, {"hnne_version": "v1"} | params),
+        compiles_above=20_000,
+    ),
     "negtsne": Method("Neg-t-SNE", "contrastive-ne", _contrastive(loss_mode="neg")),
     "infonc": Method("InfoNC-t-SNE", "contrastive-ne", _contrastive()),
     "ncvis": Method(
@@ -152,29 +218,32 @@ METHODS: Final[dict[str, Method]] = {
         _contrastive(loss_mode="nce", optimizer="adam", parametric=True),
     ),
     "largevis": Method("LargeVis", "torchdr", _largevis),
-    "pacmap": Method("PaCMAP", "pacmap", _pacmap("PaCMAP")),
-    "localmap": Method("LocalMAP (published)", "pacmap", _pacmap("LocalMAP")),
-    "ours": Method("LocalMAP (ours)", "localmap", _ours("LocalMAP")),
-    "ours_paper": Method(
-        "LocalMAP (ours, distance 10)",
-        "localmap",
-        _ours("LocalMAP", proximal_distance=10.0),
+    "brisc": Method("LocalMAP (brisc)", "brisc", _brisc),
+    "authors-pacmap": _authors("PaCMAP"),
+    "authors-localmap": _authors("LocalMAP"),
+    "localmap": _ours("LocalMAP (ours)", "LocalMAP"),
+    "localmap-10": _ours(
+        "LocalMAP (ours, distance 10)", "LocalMAP", proximal_distance=10.0
     ),
-    "ours_pacmap": Method("PaCMAP (ours)", "localmap", _ours("PaCMAP")),
+    "pacmap": _ours("PaCMAP (ours)", "PaCMAP"),
     "weights": Method(
-        "near weights only",
-        "localmap",
-        _part(Rule(locality=1.0, strength=5.0)),
+        "near weights only", "localmap", _part(Rule(locality=1.0, strength=5.0))
     ),
     "pairs": Method(
         "local further pairs only",
         "localmap",
         _part(Rule(locality=1.0, reach=10.0, redraw_every=10)),
     ),
+    "untrusting": Method(
+        "measured distance without trusted pairs",
+        "localmap",
+        _part(replace(rule_of("auto", None, 1.0), trust=False)),
+    ),
+    "start": Method("LocalMAP (ours), start", "localmap", _spread),
 }
 
 # The twelve of the paper, and ours.
 COMPARED: Final = (
     "pca", "tsne", "umap", "trimap", "phate", "hnne", "negtsne", "infonc", "ncvis",
-    "largevis", "pacmap", "localmap", "ours",
+    "largevis", "authors-pacmap", "authors-localmap", "localmap",
 )  # fmt: skip

@@ -24,8 +24,8 @@ SILHOUETTE: Final = {
     "infonc": (0.33, 0.13, 0.37, 0.43, -0.11, 0.46, 0.26, 0.10, 0.21),
     "ncvis": (0.38, 0.19, 0.44, 0.53, -0.15, 0.51, 0.27, 0.10, 0.20),
     "largevis": (0.49, 0.11, 0.41, 0.38, -0.13, 0.44, 0.25, 0.10, 0.17),
-    "pacmap": (0.54, 0.19, 0.56, 0.51, -0.11, 0.53, 0.31, 0.13, 0.22),
-    "localmap": (0.58, 0.19, 0.60, 0.56, -0.10, 0.60, 0.32, 0.14, 0.22),
+    "authors-pacmap": (0.54, 0.19, 0.56, 0.51, -0.11, 0.53, 0.31, 0.13, 0.22),
+    "authors-localmap": (0.58, 0.19, 0.60, 0.56, -0.10, 0.60, 0.32, 0.14, 0.22),
 }  # fmt: skip
 SECONDS: Final = {
     "pca": (1.77, 1.64, 0.13, 2.77, 0.11, 0.07, 0.07, 0.22, 0.20),
@@ -40,8 +40,8 @@ SECONDS: Final = {
     "largevis": (
         891.71, 842.86, 405.63, 429.97, 404.39, 432.39, 495.04, 511.17, 678.19
     ),
-    "pacmap": (52.39, 34.54, 4.26, 3.28, 8.29, 5.59, 13.16, 18.72, 39.59),
-    "localmap": (107.35, 47.51, 6.23, 6.77, 13.28, 7.63, 20.17, 29.02, 72.35),
+    "authors-pacmap": (52.39, 34.54, 4.26, 3.28, 8.29, 5.59, 13.16, 18.72, 39.59),
+    "authors-localmap": (107.35, 47.51, 6.23, 6.77, 13.28, 7.63, 20.17, 29.02, 72.35),
 }  # fmt: skip
 
 TABLES: Final = {"silhouette": SILHOUETTE, "seconds": SECONDS}
@@ -50,8 +50,15 @@ TABLES: Final = {"silhouette": SILHOUETTE, "seconds": SECONDS}
 # machine and are not.
 TOLERANCE: Final = {"silhouette": 0.03}
 
-# Ours stand beside the methods they implement.
-SAME: Final = {"ours_pacmap": "pacmap", "ours_paper": "localmap", "ours": "localmap"}
+# Others stand beside the methods they implement.
+SAME: Final = {
+    "pacmap": "authors-pacmap",
+    "localmap": "authors-localmap",
+    "localmap-10": "authors-localmap",
+    "brisc": "authors-localmap",
+    "sklearn-tsne": "tsne",
+    "hnne-1": "hnne",
+}
 
 
 def printed(measure: str, method: str, dataset: str) -> float | None:

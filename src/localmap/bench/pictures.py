@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from localmap.bench.plan import mixture_rows
+from localmap.bench.sets import gap, mixture_rows
 from localmap.plotting import group_colors, plain
 
 ACROSS: Final = 5  # maps in a row
@@ -56,14 +56,14 @@ def grid(folder: Path, rows: Sequence[dict[str, Any]], label: Label) -> Figure:
     return figure
 
 
-def can_draw(folder: Path, rows: Sequence[dict[str, Any]], label: Label) -> bool:
-    """Tell whether the first map of every method on every set is kept."""
+def kept(folder: Path, rows: Sequence[dict[str, Any]], label: Label) -> list[bool]:
+    """Tell of the first map of every method on every set whether it is kept."""
     sets = dict.fromkeys(row["dataset"] for row in rows)
-    return all(
+    return [
         (folder / "maps" / f"{row['name']}.npz").exists()
         for dataset in sets
         for row in _first([r for r in rows if r["dataset"] == dataset], label).values()
-    )
+    ]
 
 
 def _first(rows: Sequence[dict[str, Any]], label: Label) -> dict[str, dict[str, Any]]:
@@ -93,15 +93,14 @@ def _draw(ax: Axes, folder: Path, row: dict[str, Any]) -> None:
     ax.set_aspect("equal", adjustable="datalim")
 
 
-def time_against_rows(rows: Sequence[dict[str, Any]], label: Label) -> Figure:
-    """Draw time and memory on logarithmic axes."""
+def time_against_rows(rows: Sequence[dict[str, Any]], label: Label) -> Figure | None:
+    """Draw time and memory of mixtures on logarithmic axes, with exponents."""
+    rows = [row for row in rows if mixture_rows(row["dataset"]) is not None]
+    if not rows:
+        return None
     figure = Figure(figsize=(11, 4.5), layout="constrained")
-    for ax, key, name in zip(
-        figure.subplots(1, 2),
-        ("seconds", "peak_mb"),
-        ("seconds", "peak MB"),
-        strict=True,
-    ):
+    shown = {"seconds": "seconds", "peak_mb": "peak MB"}
+    for ax, key in zip(figure.subplots(1, 2), shown, strict=True):
         for title in dict.fromkeys(label(row) for row in rows):
             at: dict[int, list[float]] = {}
             for row in rows:
@@ -110,8 +109,56 @@ def time_against_rows(rows: Sequence[dict[str, Any]], label: Label) -> Figure:
                     at.setdefault(n, []).append(row[key])
             if at:
                 sizes = sorted(at)
-                ax.plot(sizes, [np.mean(at[n]) for n in sizes], "o-", label=title)
-        ax.set(xscale="log", yscale="log", xlabel="rows (50 columns)", ylabel=name)
+                means = [float(np.mean(at[n])) for n in sizes]
+                name = title
+                if len(sizes) > 1:
+                    power = np.polyfit(np.log(sizes), np.log(means), 1)[0]
+                    name += f", n^{power:.2f}"
+                ax.plot(sizes, means, "o-", label=name)
+        ax.set(
+            xscale="log", yscale="log", xlabel="rows (50 columns)", ylabel=shown[key]
+        )
         ax.grid(alpha=0.3)
         ax.legend()
     return figure
+
+
+def agreement_against_gap(
+    rows: Sequence[dict[str, Any]], label: Label
+) -> Figure | None:
+    """Draw how well the groups that can be seen are two clouds, and their spread."""
+    curves: dict[tuple[str, int], dict[str, dict[float, list[float]]]] = {}
+    for row in rows:
+        clouds = gap(row["dataset"])
+        value = row.get("measures", {}).get("ARI of visible groups")
+        if clouds is not None and value is not None:
+            kind, d, apart = clouds
+            at = curves.setdefault((kind, d), {}).setdefault(label(row), {})
+            at.setdefault(apart, []).append(value)
+    if not curves:
+        return None
+    across = min(len(curves), 4)
+    down = -(-len(curves) // across)
+    figure = Figure(figsize=(3.5 * across, 3.25 * down), layout="constrained")
+    axes = figure.subplots(down, across, sharey=True, squeeze=False).ravel()
+    for ax, ((kind, d), titles) in zip(axes, curves.items(), strict=False):
+        for title, at in titles.items():
+            gaps = sorted(at)
+            mean = np.array([np.mean(at[g]) for g in gaps])
+            spread = np.array([np.std(at[g]) for g in gaps])
+            ax.plot(gaps, mean, "o-", label=title, markersize=3)
+            ax.fill_between(gaps, mean - spread, mean + spread, alpha=0.15)
+        # Two Gaussians have two peaks of density beyond this, two cubes touch.
+        ax.axvline(2.0 if kind == "gauss" else 0.0, color="#999", linestyle=":")
+        what = "distance of Gaussians" if kind == "gauss" else "gap of cubes"
+        ax.set(title=f"{d} dimensions", xlabel=what, ylim=(-0.05, 1.05))
+    axes[0].set_ylabel("ARI of visible groups")
+    axes[0].legend()
+    return figure
+
+
+# Pictures of generated sets, by file.
+CURVES: Final[dict[str, Callable[..., Figure | None]]] = {
+    "time.png": time_against_rows,
+    "gap.png": agreement_against_gap,
+}

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from localmap.bench import paper
 from localmap.bench.methods import COMPARED
+from localmap.bench.sets import is_generated
+from localmap.datasets import ONE_PIECE
 
 # Grids for the methods that the paper tunes. It names the parameters; the values here
 # are the usual ranges, as its own lists are not published with its code.
@@ -23,20 +25,48 @@ TUNED: Final[dict[str, dict[str, Sequence[Any]]]] = {
     "largevis": {"perplexity": (15, 30, 50)},
 }
 
+SMALL: Final = ("usps", "20ng", "coil20", "kang")
+LARGE: Final = ("mnist", "fmnist")
+GROUPED: Final = ("digits", "usps", "coil20", "kang", "duo4eq", "20ng", *LARGE)
+
 # Generated mixtures of 200 groups with 50 columns.
 SIZES: Final = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
-MIXTURE: Final = "mixture"
+MIXTURES: Final = tuple(f"mixture{n}" for n in SIZES)
 
+# Data that is one piece, and two clouds that are moved together: Gaussians have two
+# peaks of density beyond a distance of 2, cubes touch at 0.
+PIECES: Final = tuple(f"{name}_{n}" for n in (1000, 8000) for name in ONE_PIECE)
+LARGE_PIECES: Final = (*(f"{name}_50000" for name in ONE_PIECE), "mammoth_50k")
+GAPS: Final = {
+    "gauss": (1, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8),
+    "cube": (0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6),
+}
+CLOUDS: Final = tuple(
+    f"{kind}{d}_gap{gap:g}_6000"
+    for kind, gaps in GAPS.items()
+    for d in (2, 5, 10, 20)
+    for gap in gaps
+)
 
-def mixture_rows(dataset: str) -> int | None:
-    """Return the size of a generated mixture, or None if it is another set."""
-    found = re.fullmatch(rf"{MIXTURE}(\d+)", dataset)
-    return None if found is None else int(found[1])
+# PaCMAP, the paper's distance and ours: what is compared where a rule is judged.
+RULES: Final = ("pacmap", "localmap-10", "localmap")
+STARTED: Final = (
+    "authors-pacmap",
+    "authors-localmap",
+    "umap",
+    "localmap-10",
+    "localmap",
+)
+GROUP_MEASURES: Final = (
+    "silhouette", "ARI of visible groups", "visible groups", "preservation",
+    "10-NN accuracy", "SVM accuracy", "trustworthiness", "continuity",
+    "random triplets", "pieces", "strays",
+)  # fmt: skip
 
 
 def slug(dataset: str) -> str:
     """Return a name for files: a set's own, or that of a file and what it holds."""
-    if re.fullmatch(r"\w+", dataset):
+    if re.fullmatch(r"\w+", dataset) or is_generated(dataset):
         return dataset
     path = Path(dataset)
     known = str(path.resolve())
@@ -55,6 +85,7 @@ class Job:
     seed: int
     params: dict[str, Any] = field(default_factory=dict)
     labels: str | None = None  # the column with the groups, in a file
+    task: str = "map"  # or "transform": place rows that were held out
 
     @property
     def name(self) -> str:
@@ -64,6 +95,8 @@ class Job:
             given = [self.params, self.labels] if self.labels else self.params
             text = json.dumps(given, sort_keys=True)
             tail = "-" + hashlib.sha256(text.encode()).hexdigest()[:8]
+        if self.task != "map":
+            tail += f"-{self.task}"
         return f"{slug(self.dataset)}-{self.method}-{self.seed}{tail}"
 
 
@@ -77,6 +110,15 @@ class Preset:
     runs: int
     grids: dict[str, dict[str, Sequence[Any]]] = field(default_factory=dict)
     measures: tuple[str, ...] | None = None
+    large: tuple[str, ...] = LARGE  # sets that get a third of the runs, at least one
+    task: str = "map"
+
+    def seeds(self, dataset: str, runs: int | None) -> range:
+        """Return the seeds of a data set; `runs` if so many are asked for."""
+        if runs is None:
+            third = max(1, self.runs // 3)
+            runs = third if dataset in self.large else self.runs
+        return range(runs)
 
 
 PRESETS: Final[dict[str, Preset]] = {
@@ -86,36 +128,97 @@ PRESETS: Final[dict[str, Preset]] = {
         paper.SETS,
         COMPARED,
         10,
+        large=(),
     ),
     "ablation": Preset(
-        "LocalMAP's two changes, alone and together",
+        "LocalMAP's changes, alone and together",
         paper.SETS[:6],
-        ("ours_pacmap", "weights", "pairs", "ours_paper", "ours"),
+        ("pacmap", "weights", "pairs", "localmap-10", "untrusting", "localmap"),
         10,
     ),
     "init": Preset(
         "random starts",
         paper.SETS[:6],
-        ("pacmap", "localmap", "umap", "ours_paper", "ours"),
+        STARTED,
         10,
-        {
-            name: {"init": ("random",)}
-            for name in ("pacmap", "localmap", "umap", "ours_paper", "ours")
-        },
+        {name: {"init": ("random",)} for name in (*STARTED, "pacmap")},
+    ),
+    "start": Preset(
+        "LocalMAP from starts of other widths",
+        ("digits", "coil20", "usps", "kang", "20ng", "duo4eq"),
+        ("start",),
+        5,
+        {"start": {"spread": (1e-4, 1e-2, 1.0, 2.0, 4.0, 10.0, 20.0)}},
+        measures=("silhouette",),
     ),
     "tuned": Preset(
         "the rivals with other parameters",
         paper.SETS[:6],
-        (*TUNED, "ours"),
+        (*TUNED, "localmap"),
         1,
         TUNED,
     ),
+    "variants": Preset(
+        "methods as the paper may have run them",
+        (*SMALL, "mnist"),
+        ("sklearn-tsne", "hnne-1", "phate", "infonc"),
+        4,
+        measures=("silhouette",),
+        large=(),
+    ),
+    "authors": Preset(
+        "ours beside the authors' package, with their distance",
+        (*SMALL, "coil20_unit", *LARGE, "mnist_unit"),
+        ("authors-pacmap", "pacmap", "authors-localmap", "localmap-10"),
+        10,
+        measures=("silhouette", "10-NN accuracy"),
+        large=(*LARGE, "mnist_unit"),
+    ),
     "scale": Preset(
         "time and memory against the number of rows",
-        tuple(f"{MIXTURE}{n}" for n in SIZES),
-        ("umap", "tsne", "pacmap", "localmap", "ours"),
+        MIXTURES,
+        ("umap", "tsne", "authors-pacmap", "authors-localmap", "localmap"),
         1,
         measures=("silhouette", "10-NN accuracy"),
+    ),
+    "speed": Preset(
+        "time and memory from raw data to the map",
+        (*SMALL, *LARGE, "covtype", *MIXTURES[2:]),
+        ("localmap", "brisc", "authors-localmap"),
+        3,
+        measures=("silhouette",),
+        large=("covtype", *MIXTURES[2:]),
+    ),
+    "transform": Preset(
+        "new rows in a finished map: time, and accuracy of 10-NN",
+        ("mnist",),
+        ("localmap", "authors-pacmap", "authors-localmap", "umap"),
+        3,
+        measures=(),
+        large=(),
+        task="transform",
+    ),
+    "groups": Preset(
+        "are the groups real? PaCMAP, the paper's distance and the default",
+        GROUPED,
+        RULES,
+        10,
+        measures=GROUP_MEASURES,
+    ),
+    "wholeness": Preset(
+        "pieces and strays of data that is one piece",
+        (*PIECES, "mammoth", *LARGE_PIECES),
+        RULES,
+        10,
+        measures=("pieces", "strays"),
+        large=LARGE_PIECES,
+    ),
+    "gap": Preset(
+        "two clouds moved together: when are they still seen as two?",
+        CLOUDS,
+        RULES,
+        5,
+        measures=("ARI of visible groups", "pieces"),
     ),
 }
 
@@ -132,11 +235,15 @@ def jobs(
         msg = f"runs is the number of seeds, at least 1; got {runs}"
         raise ValueError(msg)
     planned = []
-    for seed in range(preset.runs if runs is None else runs):
-        for dataset in datasets or preset.datasets:
-            for method in methods or preset.methods:
-                grid = preset.grids.get(method, {})
-                for values in itertools.product(*grid.values()):
-                    params = dict(zip(grid, values, strict=True))
-                    planned.append(Job(dataset, method, seed, params, labels))
+    sets = datasets or preset.datasets
+    most = max(len(preset.seeds(dataset, runs)) for dataset in sets)
+    for seed, dataset in itertools.product(range(most), sets):
+        if seed not in preset.seeds(dataset, runs):
+            continue
+        for method in methods or preset.methods:
+            grid = preset.grids.get(method, {})
+            for values in itertools.product(*grid.values()):
+                params = dict(zip(grid, values, strict=True))
+                job = Job(dataset, method, seed, params, labels, preset.task)
+                planned.append(job)
     return planned

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import platform
 import signal
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from typing import Any, Final
 
 from tqdm.auto import tqdm
 
+from localmap.bench.machine import in_words, resident_mb, today
 from localmap.bench.methods import METHODS
 from localmap.bench.plan import Job
 
@@ -83,7 +83,7 @@ def run(
             if job.name not in known:
                 if known_only:
                     continue
-                row = _result(job, folder, measures, limits)
+                row = run_one(job, folder, measures, limits)
                 known[job.name] = row
                 _append(folder / "results.jsonl", row)
             yield known[job.name]
@@ -111,20 +111,23 @@ def _append(path: Path, row: dict[str, Any]) -> None:
         os.fsync(file.fileno())
 
 
-def _result(
+def run_one(
     job: Job, folder: Path, measures: Sequence[str], limits: Limits
 ) -> dict[str, Any]:
+    """Do one run in a process of its own; return its result, or why there is none."""
     method = METHODS[job.method]
     row: dict[str, Any] = {
         "name": job.name,
         **asdict(job),
         "version": method.version,
-        "machine": machine(),
+        "machine": in_words(),
+        "date": today(),
     }
     if method.version is None:
         return row | {"failed": f"{method.package} is not installed"}
     task = asdict(job) | {
         "measures": list(measures),
+        "parent": os.getpid(),
         "map": str(folder / "maps" / f"{job.name}.npz"),
     }
     with tempfile.TemporaryDirectory() as place:
@@ -150,7 +153,7 @@ def _watched(job: Path, place: Path, limits: Limits) -> dict[str, Any]:
                     start, mapped = time.monotonic(), True
                 if time.monotonic() - start > limits.seconds:
                     return _stopped(job, result, f"{limits.seconds:g} s", limits)
-                if _resident_gb(process.pid) > limits.gigabytes:
+                if resident_mb(process.pid) / 1024 > limits.gigabytes:
                     return _stopped(job, result, f"{limits.gigabytes:g} GB", limits)
         finally:
             if process.poll() is None:
@@ -183,22 +186,3 @@ def _unmeasured(job: Path, found: dict[str, Any], reason: str) -> dict[str, Any]
         if name not in found["measures"] and name not in found["unmeasured"]:
             found["unmeasured"][name] = reason
     return found
-
-
-def machine() -> str:
-    """Return the machine in words."""
-    cpu = platform.processor() or "unknown CPU"
-    info = Path("/proc/cpuinfo")
-    for line in info.read_text().splitlines() if info.exists() else ():
-        if line.startswith("model name"):
-            cpu = line.split(":")[1].strip()
-            break
-    return f"{os.cpu_count()} cores of {cpu}, Python {platform.python_version()}"
-
-
-def _resident_gb(pid: int) -> float:
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except (OSError, IndexError, ValueError):  # it has just ended, or no /proc here
-        return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**30

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,12 +14,21 @@ from localmap.bench.paper import printed
 
 # Measures of which less is better.
 LESS: Final = ("seconds", "startup", "peak_mb", "splits", "merges")
+
+# Measures of which neither more nor less is better: that depends on the data.
+NEUTRAL: Final = ("visible groups", "pieces", "strays")
 TITLES: Final = {
     "seconds": "time, s",
     "startup": "time before that, s",
     "peak_mb": "peak memory, MB",
 }
-DIGITS: Final = {"seconds": 1, "startup": 1, "peak_mb": 0, "splits": 1, "merges": 1}
+DIGITS: Final = {
+    "seconds": 2, "startup": 1, "peak_mb": 0, "splits": 1, "merges": 1, "pieces": 1,
+    "visible groups": 1,
+}  # fmt: skip
+
+# A table with more sets than this has a row for each of them, not a column.
+MOST_ACROSS: Final = 10
 
 # Measures of several seeds together: one number, no spread and no test.
 AGREEMENT: Final = "agreement of seeds"
@@ -35,6 +44,7 @@ class Cell:
     """One method on one data set: values of all seeds, or why there are none."""
 
     values: tuple[float, ...]
+    digits: int = 3
     failed: str = ""
     best: bool = False
     close: bool = False
@@ -46,14 +56,22 @@ class Cell:
             return False
         return bool(abs(np.mean(self.values) - self.paper) > tolerance)
 
-    def text(self, digits: int) -> str:
+    @property
+    def text(self) -> str:
         """Mean and, of several seeds, spread."""
         if not self.values:
             return "-"
-        shown = f"{np.mean(self.values):.{digits}f}"
+        shown = f"{np.mean(self.values):.{self.digits}f}"
         if len(self.values) > 1:
-            shown += f" ± {np.std(self.values, ddof=1):.{digits}f}"
+            shown += f" ± {np.std(self.values, ddof=1):.{self.digits}f}"
         return shown
+
+    @property
+    def beside(self) -> str:
+        """The paper's number; it prints silhouettes to two places."""
+        if self.paper is None:
+            return ""
+        return f" (paper {self.paper:.{min(self.digits, 2)}f})"
 
 
 @dataclass(frozen=True)
@@ -70,9 +88,33 @@ class Table:
         return TITLES.get(self.measure, self.measure)
 
     @property
-    def digits(self) -> int:
-        """Decimal places shown."""
-        return DIGITS.get(self.measure, 3)
+    def lines(self) -> dict[str, tuple[Cell, ...]]:
+        """The cells as they are shown: a line a method, or a set of very many."""
+        if len(self.datasets) <= MOST_ACROSS:
+            return self.rows
+        return {
+            dataset: tuple(cells[place] for cells in self.rows.values())
+            for place, dataset in enumerate(self.datasets)
+        }
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """What stands above the columns."""
+        return self.datasets if self.lines is self.rows else tuple(self.rows)
+
+    def cells(self) -> Iterator[tuple[str, str, Cell]]:
+        """Yield each cell with its method and data set."""
+        for title, cells in self.rows.items():
+            for dataset, cell in zip(self.datasets, cells, strict=True):
+                yield title, dataset, cell
+
+    def of(self, dataset: str) -> Table:
+        """Return the column of one data set."""
+        place = self.datasets.index(dataset)
+        only: dict[str, tuple[Cell, ...]] = {
+            title: (cells[place],) for title, cells in self.rows.items()
+        }
+        return Table(self.measure, (dataset,), only)
 
 
 def label(row: dict[str, Any]) -> str:
@@ -85,8 +127,10 @@ def label(row: dict[str, Any]) -> str:
 def tables(results: Sequence[dict[str, Any]]) -> list[Table]:
     """Return a table for each measure that any run has."""
     made = [name for row in results for name in row.get("measures", {})]
-    measures = dict.fromkeys([*made, "seconds", "startup", "peak_mb"])
-    return [_table(results, measure) for measure in measures]
+    made += [name for name in TITLES if any(name in row for row in results)]
+    if not made:  # every run failed: the first table tells why
+        made = ["seconds"]
+    return [table(results, measure) for measure in dict.fromkeys(made)]
 
 
 def _value(row: dict[str, Any], measure: str) -> float | None:
@@ -94,7 +138,8 @@ def _value(row: dict[str, Any], measure: str) -> float | None:
     return None if value is None else float(value)
 
 
-def _table(results: Sequence[dict[str, Any]], measure: str) -> Table:
+def table(results: Sequence[dict[str, Any]], measure: str) -> Table:
+    """Return the table of one measure."""
     datasets = tuple(dict.fromkeys(row["dataset"] for row in results))
     labels = {label(row): row["method"] for row in results}
     rows = {}
@@ -125,15 +170,18 @@ def _column(
             failed.setdefault(title, []).append(row["failed"])
         else:
             unmeasured = row["unmeasured"] | {"startup": row.get("not_warm", "")}
-            failed.setdefault(title, []).append(unmeasured.get(measure, ""))
+            why = unmeasured.get(measure) or "not measured"
+            failed.setdefault(title, []).append(why)
     if measure in OF_SEVERAL:
         found = {t: [float(np.mean(v))] if v else [] for t, v in found.items()}
     sign = -1.0 if measure in LESS else 1.0
-    means = {t: sign * float(np.mean(v)) for t, v in found.items() if v}
+    judged = {} if measure in NEUTRAL else found
+    means = {t: sign * float(np.mean(v)) for t, v in judged.items() if v}
     best = max(means, key=lambda t: means[t], default="")
     return {
         title: Cell(
             tuple(values),
+            DIGITS.get(measure, 3),
             "; ".join(dict.fromkeys(failed.get(title, []))),
             best=title in means and means[title] == means[best],
             close=title in means

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import sys
 import threading
 import time
@@ -19,15 +18,16 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from localmap import datasets
+from localmap.bench import sets
+from localmap.bench.machine import peak_mb
 from localmap.bench.methods import METHODS, Method
-from localmap.bench.plan import mixture_rows
 from localmap.files.atomic import atomic_file
 from localmap.metrics.scorecard import MEASURES, Scorecard, measured
 
 # Rows on which a method is tried before the clock runs: what it imports and compiles
 # costs the same for any number of rows, unless it searches another way in large data.
 WARM_ROWS: Final = 500
+WARM_PLACED: Final = 100
 
 # Measures that are made unless others are asked for.
 USUAL: Final = tuple(
@@ -37,8 +37,9 @@ USUAL: Final = tuple(
 
 def main(path: str) -> None:
     """Do the job that the file at `path` describes; write the result where it says."""
-    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     job = json.loads(Path(path).read_text())
+    watch = threading.Thread(target=_end_with, args=(job["parent"],), daemon=True)
+    watch.start()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -50,14 +51,15 @@ def main(path: str) -> None:
 
 
 def _work(job: dict[str, Any]) -> None:
-    X, y = load(job["dataset"], job.get("labels"))
-    method, seed, params = METHODS[job["method"]], job["seed"], job["params"]
-    warmed = _warmed_up(method, X, params)
+    seed, params = job["seed"], job["params"]
+    X, y = sets.load(job["dataset"], seed=seed, labels=job["labels"])
+    method = METHODS[job["method"]]
+    warmed = warmed_up(method, X, params)
     loaded_mb = peak_mb()
-    start = time.perf_counter()
-    Y = np.asarray(method.embed(X, seed, params), dtype=np.float32)
+    make = {"map": _mapped, "transform": _placed}[job["task"]]
+    Y, seconds, found = make(method, X, y, seed, params)
     result: dict[str, Any] = {
-        "seconds": time.perf_counter() - start,
+        "seconds": seconds,
         **warmed,
         "peak_mb": peak_mb(),
         "loaded_mb": loaded_mb,
@@ -71,7 +73,7 @@ def _work(job: dict[str, Any]) -> None:
     card = Scorecard(Y, y, X)
     kept: dict[str, NDArray[Any]] = {"Y": Y, "codes": _codes(card)}
     _keep(job, kept)
-    result |= {"measures": {}, "unmeasured": {}}
+    result |= {"measures": found, "unmeasured": {}}
     _write(job, result)
     for name, value, why_not in measured(card, job["measures"]):
         if value is None:
@@ -83,7 +85,39 @@ def _work(job: dict[str, Any]) -> None:
         _keep(job, kept | {"groups": card.groups})
 
 
-def _warmed_up(method: Method, X: Any, params: dict[str, Any]) -> dict[str, Any]:
+def _mapped(
+    method: Method, X: Any, y: Any, seed: int, params: dict[str, Any]
+) -> tuple[NDArray[np.float32], float, dict[str, float]]:
+    """Return a map, its time, and no measure yet."""
+    del y
+    start = time.perf_counter()
+    Y = method.embed(X, seed, params)
+    return np.asarray(Y, dtype=np.float32), time.perf_counter() - start, {}
+
+
+def _placed(
+    method: Method, X: Any, y: Any, seed: int, params: dict[str, Any]
+) -> tuple[NDArray[np.float32], float, dict[str, float]]:
+    """Map all rows but the last seventh; return the time of placing these."""
+    from sklearn.neighbors import KNeighborsClassifier
+
+    if method.fit is None:
+        msg = f"{method.title} places no new rows"
+        raise ValueError(msg)
+    n = X.shape[0] * 6 // 7  # of MNIST its 60,000 training images
+    Y, place = method.fit(X[:n], seed, params)
+    place(X[n : n + WARM_PLACED])
+    start = time.perf_counter()
+    new = place(X[n:])
+    seconds = time.perf_counter() - start
+    found = {}
+    if y is not None:
+        near = KNeighborsClassifier(10).fit(Y, y[:n])
+        found["10-NN accuracy of new rows"] = float(near.score(new, y[n:]))
+    return np.vstack([Y, new]).astype(np.float32), seconds, found
+
+
+def warmed_up(method: Method, X: Any, params: dict[str, Any]) -> dict[str, Any]:
     """Make a small map first; tell the seconds of that, import and compilation."""
     start = time.perf_counter()
     n, few = X.shape[0], WARM_ROWS
@@ -116,42 +150,11 @@ def _write(job: dict[str, Any], result: dict[str, Any]) -> None:
         path.write_text(json.dumps(result))
 
 
-def _end_with_parent(parent: int) -> None:
-    """End this process when the one that started it is gone."""
+def _end_with(parent: int) -> None:
+    """End this process when the one that started it is gone, or is so already."""
     while os.getppid() == parent:
         time.sleep(1.0)
     os._exit(1)
-
-
-def load(name: str, labels: str | None = None) -> tuple[Any, Any]:
-    """Return X and y; ``mixture10000`` is generated."""
-    rows = mixture_rows(name)
-    if rows is not None:
-        return mixture(rows)
-    found = datasets.load(name, labels=labels)
-    return found.X, found.y
-
-
-def mixture(n: int, groups: int = 200, columns: int = 50) -> tuple[Any, Any]:
-    """Gaussian groups of different sizes and spreads."""
-    rng = np.random.default_rng(0)
-    centres = 3 * rng.standard_normal((groups, columns), dtype=np.float32)
-    spreads = rng.uniform(0.5, 1.5, groups).astype(np.float32)
-    y = rng.choice(groups, n, p=rng.dirichlet(np.full(groups, 5.0)))
-    X = rng.standard_normal((n, columns), dtype=np.float32)
-    X *= spreads[y, None]
-    X += centres[y]
-    return X, y
-
-
-def peak_mb() -> float:
-    """Return the largest resident size of this process so far."""
-    status = Path("/proc/self/status")
-    if status.exists():  # what getrusage tells may be that of the starting process
-        for line in status.read_text().splitlines():
-            if line.startswith("VmHWM"):
-                return int(line.split()[1]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """The data sets on which maps are compared, by name, and any of your own by path.
 
 A set is looked for in the folder ``$LOCALMAP_DATA``, then in a cache folder
-(``$LOCALMAP_CACHE``, or the system's place for caches), as ``NAME.npz`` with arrays X
-and y or as ``NAME.h5ad``; then it is fetched from its public source and kept in the
-cache. Fetching needs ``pip install "localmap[bench]"``.
+(``$LOCALMAP_CACHE``, or pooch's place for caches), as ``NAME.npz`` with arrays X and y
+or as ``NAME.h5ad``; then it is fetched from its public source and kept in the cache.
+Fetching needs ``pip install "localmap[data]"``.
 
 `one_piece` and `two_clouds` generate data whose right answer is known.
 """
@@ -21,7 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localmap.datasets.files import READERS, DatasetError, folders, keep
+from localmap.datasets.files import (
+    READERS,
+    DatasetError,
+    cache_folder,
+    folders,
+    keep,
+)
 from localmap.datasets.recipes import COMPONENTS
 from localmap.datasets.shapes import ONE_PIECE, one_piece, two_clouds
 from localmap.datasets.sources import ENTRIES, Entry
@@ -130,9 +136,11 @@ def _fetched(name: str, entry: Entry) -> tuple[Any, Any]:
     problem = "localmap does not know how to fetch it"
     if entry.fetch is not None:
         try:
+            if name != "digits":
+                cache_folder()  # where it will be kept
             X, y = entry.fetch(entry)
         except ImportError as error:
-            problem = f'{error}; fetching needs pip install "localmap[bench]"'
+            problem = f'{error}; fetching needs pip install "localmap[data]"'
         except Exception as error:  # noqa: BLE001 - networks fail in many ways
             problem = f"{type(error).__name__}: {error}".splitlines()[0]
         else:
@@ -145,6 +153,7 @@ def _fetched(name: str, entry: Entry) -> tuple[Any, Any]:
                     warnings.warn(text, UserWarning, stacklevel=3)
             return X, y
     places = " or ".join(str(folder / f"{name}.npz") for folder in folders())
+    places = places or f"$LOCALMAP_DATA/{name}.npz"
     msg = (
         f"The data set {name!r} is not here and could not be fetched ({problem}). Put "
         f"it at {places} with arrays X and y, or as {name}.h5ad beside. "

@@ -24,18 +24,23 @@ class DatasetError(OSError):
 
 
 def cache_folder() -> Path:
-    """Return where fetched sets are kept."""
+    """Return where fetched sets are kept: where pooch keeps things on this system."""
     given = os.environ.get("LOCALMAP_CACHE")
     if given:
         return Path(given)
-    base = os.environ.get("XDG_CACHE_HOME", "~/.cache")
-    return Path(base).expanduser() / "localmap"
+    import pooch
+
+    return Path(pooch.os_cache("localmap"))
 
 
 def folders() -> list[Path]:
     """Return where data sets are looked for, in this order."""
     given = os.environ.get("LOCALMAP_DATA")
-    return [*([Path(given)] if given else []), cache_folder()]
+    found = [Path(given)] if given else []
+    try:
+        return [*found, cache_folder()]
+    except ImportError:  # without pooch nothing was fetched
+        return found
 
 
 def keep(name: str, X: NDArray[Any], y: Any) -> None:

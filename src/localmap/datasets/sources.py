@@ -56,6 +56,14 @@ def _openml(number: int) -> Callable[[Entry], tuple[Any, Any]]:
     return fetch
 
 
+def _covtype(entry: Entry) -> tuple[Any, Any]:
+    del entry
+    from sklearn.datasets import fetch_covtype
+
+    X, y = fetch_covtype(return_X_y=True)
+    return X.astype(np.int16), y
+
+
 def _newsgroups() -> Any:
     from sklearn.datasets import fetch_20newsgroups
 
@@ -204,6 +212,21 @@ ENTRIES: Final[dict[str, Entry]] = {
     "aida": Entry(
         "1.06 million blood cells of the Asian Immune Diversity Atlas: components",
         "CZ CELLxGENE Discover, Asian Immune Diversity Atlas",
+    ),
+    "duo4eq": Entry(
+        "3,994 blood cells of four kinds, mixed in equal parts: components",
+        "Duo, Robinson, Soneson (2018), DuoClustering2018: Zhengmix4eq",
+    ),
+    "covtype": Entry(
+        "581,012 patches of forest, 54 columns of many units",
+        "Blackard and Dean (1999); scikit-learn's fetch_covtype",
+        "CC BY 4.0",
+        fetch=_covtype,
+    ),
+    "mammoth_50k": Entry(
+        "A mammoth's skeleton, 50,000 points in space",
+        "Smithsonian; Coenen and Pearce, Understanding UMAP",
+        "CC0",
     ),
     "mammoth": Entry(
         "A mammoth's skeleton, 10,000 points in space",

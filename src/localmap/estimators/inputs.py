@@ -18,6 +18,9 @@ from localmap.geometry.finite import listed
 # Cells with what is known of them, by package and class: no table, but they hold some.
 ANNOTATED: Final = {("anndata", "AnnData"), ("mudata", "MuData")}
 
+# Smaller square matrices may have nothing on their diagonal, or be symmetric, by chance.
+BY_CHANCE: Final = 20
+
 
 def as_numbers(X: Any, metric: str) -> Any:
     """Return X as scikit-learn reads it; refuse what holds no rows of numbers.
@@ -94,7 +97,7 @@ def _refuse_graphs(X: Any) -> None:
     A square sparse matrix whose rows have nothing on the diagonal, and all as many
     numbers or the same on both sides of it, is no data by accident.
     """
-    if not issparse(X) or X.shape[0] != X.shape[1] or X.shape[0] < 3:
+    if not issparse(X) or X.shape[0] != X.shape[1] or X.shape[0] < BY_CHANCE:
         return
     graph = csr_array(X)
     if not graph.nnz or graph.diagonal().any():
@@ -118,7 +121,7 @@ def _doubt_distances(X: Any) -> None:
     """Warn of a matrix that has all properties of distances of rows to rows."""
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[0] != X.shape[1]:
         return
-    if len(X) < 3 or X.dtype.kind not in "iuf" or X.diagonal().any():
+    if len(X) < BY_CHANCE or X.dtype.kind not in "iuf" or X.diagonal().any():
         return
     if X.min() >= 0 and np.array_equal(X, X.T):
         warnings.warn(

@@ -205,7 +205,7 @@ def _matrix(columns: list[Column], rows: int) -> NDArray[Any]:
 
 def _labels(column: Column, na: Sequence[str]) -> Any:
     """Return the labels; what says that there is none becomes None."""
-    labels = column.kept()
+    labels = column.kept().rename(column.name)
     if labels.dtype.kind != "O":
         return labels
     labels = labels.astype(object)  # pandas 3 has a type of its own for text

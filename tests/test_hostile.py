@@ -30,7 +30,9 @@ EXPLAINED = (
     "All rows of X are equal|All given distances are 0|must not be negative|"
     "contains .*(NaN|infinity)|square|near pairs, but row|minimum of 2 is required|"
     "would be filled in|Sparse data was passed|diverged|init must have|"
-    "dtype='numeric' is not compatible|asks which numbers are equal"
+    "dtype='numeric' is not compatible|asks which numbers are equal|"
+    "looks like a neighbour graph|no number may be negative|scale must be 'none'|"
+    "quartiles, which sparse"
 )
 
 
@@ -68,6 +70,7 @@ PARAMETERS = st.fixed_dictionaries(
         "mid_near_ratio": st.floats(0, 20),
         "further_ratio": st.floats(0, 20),
         "metric": st.sampled_from(METRICS),
+        "scale": st.sampled_from(["none", "none", "standard", "robust"]),
         "init": st.sampled_from(["pca", "random"]),
         "n_iters": st.tuples(*[st.integers(0, 12)] * 3),
         "learning_rate": st.sampled_from([1e-10, 0.1, 1.0, 10.0, 1e10]),
@@ -100,6 +103,7 @@ def test_a_finite_map_or_an_exception_that_says_why(X, params, local):
     before = X.copy()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*samples cannot give each point")
+        warnings.filterwarnings("ignore", "X looks like distances")
         try:
             Y = model.fit_transform(X)
         except (ValueError, TypeError) as error:

@@ -18,7 +18,7 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from localmap.estimators.display import fragment
-from localmap.estimators.inputs import as_numbers
+from localmap.estimators.inputs import as_numbers, doubt_distances
 from localmap.estimators.model_file import write_model
 from localmap.geometry.distances import PRECOMPUTED, SPARSE
 from localmap.geometry.finite import check_finite
@@ -94,6 +94,8 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         )
         key = random_key(settings["random_state"])
         data = self._checked(X, params.metric, reset=True, ensure_min_samples=2)
+        if params.metric != PRECOMPUTED:
+            doubt_distances(X)
         if not isinstance(params.init, str):
             self._check_start(params.init, (data.shape[0], params.n_components))
         result = embed(data, params, key)

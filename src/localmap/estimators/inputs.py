@@ -18,7 +18,7 @@ from localmap.geometry.finite import listed
 # Cells with what is known of them, by package and class: no table, but they hold some.
 ANNOTATED: Final = {("anndata", "AnnData"), ("mudata", "MuData")}
 
-# Smaller square matrices may have nothing on their diagonal, or be symmetric, by chance.
+# Smaller square matrices may have an empty diagonal, or be symmetric, by chance.
 BY_CHANCE: Final = 20
 
 
@@ -32,7 +32,6 @@ def as_numbers(X: Any, metric: str) -> Any:
     _refuse_masked(X)
     if metric != PRECOMPUTED:
         _refuse_graphs(X)
-        _doubt_distances(X)
     kinds = _column_kinds(X)
     if kinds is None:
         return _from_other_library(X)
@@ -117,7 +116,7 @@ def _refuse_graphs(X: Any) -> None:
     raise ValueError(msg)
 
 
-def _doubt_distances(X: Any) -> None:
+def doubt_distances(X: Any) -> None:
     """Warn of a matrix that has all properties of distances of rows to rows."""
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[0] != X.shape[1]:
         return
@@ -129,7 +128,7 @@ def _doubt_distances(X: Any) -> None:
             "zeros on the diagonal. Its rows are mapped as data; give "
             "metric='precomputed' if they are distances.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=3,
         )
 
 

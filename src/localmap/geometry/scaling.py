@@ -19,6 +19,9 @@ from localmap.geometry.blocks import blocks
 Scale = Literal["none", "standard", "robust"]
 SCALES: Final = ("none", "standard", "robust")
 
+# Standard deviation of a column, in units of its largest number, that is rounding.
+ROUNDING: Final = 1e-14
+
 # Numbers whose quartiles are found at once.
 COLUMNS: Final = 1 << 22
 
@@ -40,13 +43,16 @@ class ColumnScaling:
         """Return rows with scaled columns; those of sparse rows are not shifted."""
         if issparse(block):
             return csr_array(block).multiply(1.0 / self.spread).tocsr()
-        return (block - self.shift) / self.spread
+        # New rows may be anywhere: what leaves the numbers is brought back later.
+        with np.errstate(over="ignore"):
+            return block / self.spread - self.shift / self.spread
 
 
 def scaling_of(X: Any, scale: str) -> ColumnScaling | None:
     """Measure how the columns of X are to be scaled; constant ones stay."""
     if scale == "none":
         return None
+    units = _units(X)
     if scale == "robust":
         if issparse(X):
             msg = (
@@ -54,48 +60,63 @@ def scaling_of(X: Any, scale: str) -> ColumnScaling | None:
                 "for; use scale='standard'."
             )
             raise ValueError(msg)
-        low, shift, high = _quartiles(X)
+        low, shift, high = _quartiles(X, units)
         # Quartiles of the normal distribution are 1.349 standard deviations apart.
         spread = (high - low) / 1.349
         flat = spread == 0  # more than half of the cells are equal: no quartiles
         if flat.any():
-            spread[flat] = np.sqrt(_moments(X).variance[flat])
+            spread[flat] = _moments(X, units).spread[flat]
     else:
-        shift, variance = _moments(X)
-        spread = np.sqrt(variance)
-    spread[spread == 0] = 1.0
-    return ColumnScaling(np.zeros(X.shape[1]) if issparse(X) else shift, spread)
+        shift, spread = _moments(X, units)
+    # What is left of a constant column is rounding.
+    spread[spread <= ROUNDING] = 1.0
+    spread *= units
+    return ColumnScaling(np.zeros(X.shape[1]) if issparse(X) else shift * units, spread)
 
 
 class Moments(NamedTuple):
-    """Mean and variance of each column."""
+    """Mean and standard deviation of each column, in units of their own."""
 
     mean: NDArray[np.float64]
-    variance: NDArray[np.float64]
+    spread: NDArray[np.float64]
 
 
-def _moments(X: Any) -> Moments:
-    """Return mean and variance of each column, a block of rows at a time."""
+def _units(X: Any) -> NDArray[np.float64]:
+    """Return a power of two for each column, so that no square leaves the numbers."""
+    if issparse(X):
+        largest = np.asarray(abs(X).max(axis=0).todense(), dtype=np.float64).ravel()
+    else:
+        largest = np.zeros(X.shape[1])
+        for rows in blocks(X):
+            highest = np.abs(X[rows].astype(np.float64)).max(axis=0)
+            np.maximum(largest, highest, out=largest)
+    exponents = np.clip(np.frexp(largest)[1], -1000, 1000)
+    return np.where(largest > 0, np.ldexp(1.0, exponents), 1.0)
+
+
+def _moments(X: Any, units: NDArray[np.float64]) -> Moments:
+    """Return mean and spread of each column, a block of rows at a time."""
     n = X.shape[0]
     if issparse(X):
-        mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-        squares = np.asarray(X.multiply(X).mean(axis=0, dtype=np.float64)).ravel()
-        return Moments(mean, np.maximum(squares - mean**2, 0.0))
+        S = csr_array(X).astype(np.float64).multiply(1.0 / units).tocsr()
+        mean = np.asarray(S.mean(axis=0)).ravel()
+        squares = np.asarray(S.multiply(S).mean(axis=0)).ravel()
+        return Moments(mean, np.sqrt(np.maximum(squares - mean**2, 0.0)))
     mean, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     for rows in blocks(X):
-        mean += X[rows].sum(axis=0, dtype=np.float64) / n
+        mean += (X[rows] / units).sum(axis=0) / n
     for rows in blocks(X):  # around the mean, so that large means cost no digits
-        squares += ((X[rows] - mean) ** 2).sum(axis=0) / n
-    return Moments(mean, squares)
+        squares += ((X[rows] / units - mean) ** 2).sum(axis=0) / n
+    return Moments(mean, np.sqrt(squares))
 
 
-def _quartiles(X: Any) -> NDArray[np.float64]:
+def _quartiles(X: Any, units: NDArray[np.float64]) -> NDArray[np.float64]:
     n, D = X.shape
     width = max(1, COLUMNS // n)
-    parts = [
-        np.quantile(np.asarray(X[:, at : at + width], np.float64), (0.25, 0.5, 0.75), 0)
-        for at in range(0, D, width)
-    ]
+    parts = []
+    for start in range(0, D, width):
+        some = slice(start, start + width)
+        parts.append(np.quantile(X[:, some] / units[some], (0.25, 0.5, 0.75), axis=0))
     return np.concatenate(parts, axis=1)
 
 
@@ -122,10 +143,12 @@ def dominant_columns(X: Any) -> Dominance | None:
     D = X.shape[1]
     if D < OF_AT_LEAST:
         return None
-    variance = _moments(X).variance
-    total = float(variance.sum())
-    if not 0.0 < total < np.inf:
+    units = _units(X)
+    spread = _moments(X, units).spread * (units / units.max())
+    if not spread.any():
         return None
+    variance = (spread / spread.max()) ** 2
+    total = float(variance.sum())
     order = np.argsort(variance)[::-1][: min(FEW, D // OF_AT_LEAST)]
     shares = np.cumsum(variance[order]) / total
     if shares[-1] < SHARE:

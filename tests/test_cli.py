@@ -378,7 +378,7 @@ def test_save_transform_and_score(tmp_path, capsys):
     strange.to_csv(new, index=False)
     again = ["transform", model, new, "-o", placed, "--labels", "kind"]
     assert cli.main(again) == 2
-    assert "it exists; the option force replaces it" in capsys.readouterr().err
+    assert "it exists; --force replaces it" in capsys.readouterr().err
     assert cli.main([*again, "--force"]) == 0
     assert "30 of them are more than 3 times as far" in capsys.readouterr().out
     frame[["a"]].to_csv(new, index=False)
@@ -433,7 +433,7 @@ def test_score_tells_cuts_that_move(tmp_path, capsys):
     assert "id differs in 200 rows, the first of them row 1" in capsys.readouterr().err
     table.iloc[1:].to_csv(tmp_path / "few.csv", index=False)
     assert cli.main(["score", one, "--other", str(tmp_path / "few.csv")]) == 2
-    assert "must have 200 points as this one; got 199" in capsys.readouterr().err
+    assert "few.csv has 199 rows" in capsys.readouterr().err
 
 
 class TestWine:
@@ -654,3 +654,57 @@ def test_a_page_a_film_and_a_page_of_a_written_map(table, capsys, monkeypatch):
     pd.DataFrame({"localmap_1": [1.0, 2.0, 4.0]}).to_csv(one, index=False)
     assert run("view", one) == 2
     assert "a page needs two" in one_line_error(capsys)
+
+
+class TestSameRows:
+    """What goes beside a map must be of the same rows."""
+
+    @pytest.fixture
+    def mapped(self, table):
+        out = table.with_name("map.csv")
+        assert run("embed", table, "-o", out, "--labels", "kind", *QUICK) == 0
+        return out
+
+    def test_data_in_another_order_is_refused(self, table, mapped, capsys):
+        frame = pd.read_csv(table)
+        frame[::-1].to_csv(table, index=False)
+        assert run("score", mapped, "--labels", "kind", "--data", table) == 2
+        assert "id differs in 80 rows" in capsys.readouterr().err
+        frame[1:].to_csv(table, index=False)
+        assert run("score", mapped, "--labels", "kind", "--data", table) == 2
+        assert "in.csv has 79 rows" in capsys.readouterr().err
+
+    def test_standard_input_is_read_once(self, table, mapped):
+        model = table.with_name("m.localmap")
+        out = ["-o", table.with_name("again.csv"), "--save-model", str(model), *QUICK]
+        assert run("embed", table, "--labels", "kind", *out) == 0
+        for command in (
+            ["transform", model, "-", "-o", "-", "--labels", "kind"],
+            ["score", "-", "--labels", "kind"],
+        ):
+            content = table if command[0] == "transform" else mapped
+            done = subprocess.run(
+                [sys.executable, "-m", "localmap", *map(str, command)],
+                input=content.read_bytes(), capture_output=True, check=False,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+            assert len(done.stdout.splitlines()) > 5
+
+
+def test_demo_destroys_nothing(tmp_path, capsys):
+    (tmp_path / "digits.csv").write_text("mine")
+    assert run("demo", "--out", tmp_path, "--quiet") == 2
+    assert "it exists; --force replaces it" in capsys.readouterr().err
+    assert (tmp_path / "digits.csv").read_text() == "mine"
+
+
+def test_a_table_without_names_makes_a_model_without(tmp_path, capsys):
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    np.savetxt(tmp_path / "old.csv", X, delimiter=",")
+    np.savetxt(tmp_path / "more.csv", np.c_[X[:, :1], X], delimiter=",")
+    model = tmp_path / "m.localmap"
+    args = ["-o", tmp_path / "map.csv", "--save-model", model, *QUICK]
+    assert run("embed", tmp_path / "old.csv", *args) == 0
+    assert not hasattr(localmap.load(model), "feature_names_in_")
+    assert run("transform", model, tmp_path / "more.csv", "-o", tmp_path / "o.csv") == 2
+    assert "5 features" in capsys.readouterr().err

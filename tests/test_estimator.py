@@ -310,11 +310,18 @@ BAD = {
     "proximal_distance": [0, -1.0, 1e-50, 1e300, np.inf, "big", None],
     "near_strength": [-1, np.nan, "big"],
     "locality": [-0.1, 1.1, "half", None],
-    "init": ["spectral", 3, None, np.zeros((3, 2)), np.full((120, 2), np.nan)],
+    "init": [
+        "spectral",
+        3,
+        None,
+        np.zeros((3, 2)),
+        np.full((120, 2), np.nan),
+        np.ones((120, 2)),
+    ],
     "n_iters": [450, (1, 2), (1, 2, -3), (1, 2, 2.5), "abc", None],
     "learning_rate": [0, -1, 1e300, np.nan, "1", None],
     "pca_components": [0, -5, 2.5, "all"],
-    "random_state": ["seed", 1.5, [1]],
+    "random_state": ["seed", 1.5, [1], 2**64, -(2**64)],
     "n_jobs": [0, 1.5, "all"],
     "callback": [3, "print"],
     "verbose": ["yes", 0.5, None],
@@ -431,3 +438,10 @@ def test_neighbours_of_training_rows():
     given = LocalMAP(metric="precomputed", **FAST).fit(np.where(apart < 1e9, apart, 0))
     with pytest.raises(ValueError, match="given distances"):
         given.kneighbors()
+
+
+def test_only_true_stops_a_run():
+    model = LocalMAP(**FAST, callback=lambda i, Y, loss: Y)
+    assert model.fit(blobs()).n_iter_ == 45
+    stopped = LocalMAP(**FAST, callback=lambda i, *_: np.bool_(i == 3)).fit(blobs())
+    assert stopped.n_iter_ == 4

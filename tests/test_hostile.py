@@ -32,7 +32,7 @@ EXPLAINED = (
     "would be filled in|Sparse data was passed|diverged|init must have|"
     "dtype='numeric' is not compatible|asks which numbers are equal|"
     "looks like a neighbour graph|no number may be negative|scale must be 'none'|"
-    "quartiles, which sparse"
+    "quartiles, which sparse|no distance to itself|must be symmetric"
 )
 
 

@@ -302,3 +302,14 @@ class TestWhatIsNoData:
         away = np.linalg.norm(points[:, None] - points, axis=2)
         with pytest.warns(UserWarning, match="looks like distances of 60 rows"):
             LocalMAP(n_iters=(2, 2, 2)).fit(away)
+
+    def test_cells_that_are_no_numbers(self):
+        with pytest.raises(ValueError, match="20 NaN in 20 rows"):
+            LocalMAP().fit([[1, None], [3, 2]] * 20)
+        with pytest.raises(ValueError, match="must hold numbers; got datetime64"):
+            LocalMAP().fit(np.zeros((30, 2), dtype="datetime64[D]"))
+
+    def test_names_that_stand_for_two_columns(self):
+        table = pd.DataFrame(np.eye(30)[:, :3], columns=["a", "a", "b"])
+        with pytest.raises(ValueError, match="must be unique; 'a' stand for several"):
+            LocalMAP().fit(table)

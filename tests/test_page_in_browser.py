@@ -21,6 +21,8 @@ FLAGS = {
     "WebGL2": ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
     "Canvas2D": ["--disable-3d-apis"],
 }
+# What a software driver says of itself when a pixel is read back.
+BROWSERS_OWN = "GL Driver Message (OpenGL, Performance"
 CENTRES = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0]])
 GROUPS = np.repeat(np.arange(4), 100)
 NAMES = np.array(["north", "east", "south", "west"])[GROUPS]
@@ -85,7 +87,7 @@ def show(browser, tmp_path):
 
     yield show
     context.close()
-    assert said == []
+    assert [words for words in said if BROWSERS_OWN not in words] == []
     assert [u for u in asked if not u.startswith(("file:", "data:", "blob:"))] == []
 
 

@@ -196,6 +196,18 @@ def test_sparse_columns_are_scaled_without_filling_in(monkeypatch):
         preprocess(sp.csr_array(X), pca_components=9, scale="robust")
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "correlation"])
+def test_dense_and_sparse_rows_are_scaled_alike(metric):
+    """Also where the fit saw the other kind; a shift of dense rows alone did not."""
+    X = np.random.default_rng(0).normal(size=(120, 6)) + 7
+    how = {"metric": metric, "random_state": 0, "n_iters": (20, 20, 20)}
+    model = LocalMAP(scale="standard", **how).fit(X)
+    sparse = LocalMAP(scale="standard", **how).fit(sp.csr_array(X))
+    np.testing.assert_allclose(sparse.embedding_, model.embedding_, atol=1e-2)
+    for rows in (X, sp.csr_array(X)):
+        np.testing.assert_array_equal(model.transform(rows), model.embedding_)
+
+
 def test_scales_are_refused_where_they_make_no_sense():
     for metric in ("hamming", "jaccard", "hellinger", "precomputed"):
         with pytest.raises(
@@ -223,3 +235,11 @@ def test_columns_that_decide_all_are_told():
     assert found.share > 0.95
     assert dominant_columns(wine() / wine().std(axis=0).clip(1e-9)) is None
     assert dominant_columns(wine()[:, :4]) is None  # of few columns some always do
+
+
+def test_rounding_is_no_column():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    X[:, 2] = np.where(np.arange(50) % 2, 0.3, 0.1 + 0.2)
+    Z, done = preprocess(X, scale="standard")
+    assert done.scaling.spread[2] == pytest.approx(0.5)  # the unit, not the rounding
+    assert np.ptp(Z[:, 2]) < 1e-6

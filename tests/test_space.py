@@ -274,3 +274,20 @@ def test_landmarks_that_reach_no_distance_are_refused():
     graph.data[np.isnan(graph.data)] = 0.0
     with pytest.raises(ValueError, match="reach each other only at distance 0"):
         LocalMAP(metric="precomputed", **FAST).fit(graph)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda D: 1 - D / D.max(), "Similarities are no distances"),
+        (lambda D: D + np.eye(len(D)), "A row has no distance to itself; row"),
+        (np.triu, "must be symmetric"),
+        (lambda D: D * np.linspace(1, 2, len(D)), "must be symmetric"),
+    ],
+)
+def test_what_is_no_distance_is_refused(make, words):
+    X, _ = groups()
+    D = cdist(X, X)
+    LocalMAP(metric="precomputed", **FAST).fit(D * (1 + 1e-9))
+    with pytest.raises(ValueError, match=words):
+        LocalMAP(metric="precomputed", **FAST).fit(make(D))

@@ -19,6 +19,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
+    parser.add_argument(
+        "--force", action="store_true", help="replace files that are there"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -32,7 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
     out: Path = arguments.out
     out.mkdir(parents=True, exist_ok=True)
     table, picture = out / "digits.csv", out / "digits.png"
-    outputs = files.Outputs([table, picture], force=True)
+    outputs = files.Outputs([table, picture], force=arguments.force)
     digits = load_digits()
     model = LocalMAP(random_state=arguments.seed, verbose=not arguments.quiet)
     Y = model.fit_transform(digits.data)

@@ -40,6 +40,9 @@ def run(arguments: argparse.Namespace) -> None:
     if _holds_cells(arguments):
         cells.run(arguments)
         return
+    import numpy as np
+    from scipy.sparse import issparse
+
     from localmap import files
     from localmap.estimators import LocalMAP
 
@@ -67,8 +70,8 @@ def run(arguments: argparse.Namespace) -> None:
             place = outputs.file(arguments.output)
             files.write_map(place, Y, table.kept, like=arguments.output)
         if arguments.save_model is not None:
-            if table.filled is not None:
-                model.filled_ = table.filled  # for the missing cells of other tables
+            if not issparse(table.X):  # for the missing cells of other tables
+                model.filled_ = np.median(table.X, axis=0)
             model.save(outputs.file(arguments.save_model))
         label = None if table.labels is None else str(table.labels.name)
         known = pictures.Known(table.kept, label, table.groups)
@@ -97,7 +100,9 @@ def _holds_cells(arguments: argparse.Namespace) -> bool:
 
 def named(table: Table) -> Any:
     """Return the data with the names of its columns: the model is to know them."""
-    if not table.names:
+    from localmap import files
+
+    if all(files.NAMELESS.fullmatch(name) for name in table.names):
         return table.X
     import pandas as pd
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -50,7 +51,10 @@ def _told(error: Exception) -> str:
         return f'{error}; the command needs pip install "localmap[cli]"'
     if isinstance(error, MemoryError):
         return "out of memory; try fewer rows or a machine with more memory"
-    return str(error) or type(error).__name__
+    # Options are told as they are typed.
+    told = re.sub(r"\bthe options? (\w+)\b", r"--\1", str(error))
+    told = re.sub(r"\bgive (skip|sep|decimal|encoding)=", r"give --\1 ", told)
+    return told or type(error).__name__
 
 
 def say(line: str) -> None:

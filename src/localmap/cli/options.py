@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from localmap.cli.main import say
 
 if TYPE_CHECKING:
-    from localmap.files import Dialect, Table
+    from localmap.files import Dialect, Source, Table
 
 MISSING = ("refuse", "drop-rows", "drop-columns", "median")
 
@@ -17,7 +17,10 @@ MISSING = ("refuse", "drop-rows", "drop-columns", "median")
 def add_input(parser: argparse.ArgumentParser) -> None:
     """Add the table that is read."""
     parser.add_argument(
-        "input", type=Path, metavar="INPUT", help="a table; - is standard input"
+        "input",
+        type=Path,
+        metavar="INPUT",
+        help="a table, or cells; - is standard input",
     )
 
 
@@ -30,7 +33,7 @@ def add_output(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="OUT",
         help="where the map goes, by its ending .csv, .tsv (also .gz), .parquet, "
-        ".feather or .npy; - is standard output",
+        ".feather or .npy (cells also .h5ad); - is standard output",
     )
     parser.add_argument(
         "--force", action="store_true", help="replace files that are there"
@@ -109,7 +112,7 @@ def dialect_of(arguments: argparse.Namespace) -> Dialect | None:
 
 
 def read(
-    arguments: argparse.Namespace, path: Path | None = None, **other: Any
+    arguments: argparse.Namespace, path: Path | Source | None = None, **other: Any
 ) -> Table:
     """Read the table and say what was decided; `other` goes before the arguments."""
     from localmap import files
@@ -128,22 +131,25 @@ def read(
     path = arguments.input if path is None else path
     table = files.read(path, **(how | other))
     rows, columns = table.X.shape
-    say(f"{path}: {rows} rows, {columns} columns of numbers")
+    name = path if isinstance(path, Path) else path.name
+    say(f"{name}: {rows} rows, {columns} columns of numbers")
     for note in (*table.notes, *(f"left out: {line}" for line in table.left_out)):
         say(f"  {note}")
     return table
 
 
-def read_map(path: Path, arguments: argparse.Namespace, **other: Any) -> Table:
+def read_map(path: Path | Source, arguments: argparse.Namespace, **other: Any) -> Table:
     """Read a map: its axes are data, whatever they look like."""
     from localmap import files
 
+    source = files.find(path)
+    if source.kind == "h5ad" and arguments.part is None:
+        return read(arguments, source, **other, part="X_localmap")
     how = {"dialect": dialect_of(arguments), "sheet": arguments.sheet}
-    axes = [
-        name for name in files.column_names(path, **how) if files.AXIS.fullmatch(name)
-    ]
-    table = read(arguments, path, **other)
+    names = files.column_names(source, **how)
+    axes = [name for name in names if files.AXIS.fullmatch(name)]
+    table = read(arguments, source, **other)
     if set(axes) <= set(table.names):
         return table
     other["ids"] = [*other.get("ids", arguments.id), *table.kept.columns]
-    return read(arguments, path, **other, columns=axes)
+    return read(arguments, source, **other, columns=axes)

@@ -12,7 +12,7 @@ from localmap.cli.main import say
 from localmap.cli.wording import listed
 
 if TYPE_CHECKING:
-    from localmap.files import Table
+    from localmap.files import Source, Table
 
 # Rows farther than this from the training rows are pointed out one by one.
 FAR: Final = 3.0
@@ -38,6 +38,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Place the rows of a table in the map of a saved model."""
     from localmap import files
+    from localmap.cells.files import holds_cells
     from localmap.estimators import load
 
     to_screen = str(arguments.output) == "-"
@@ -46,10 +47,17 @@ def run(arguments: argparse.Namespace) -> None:
     paths = [] if to_screen else [arguments.output]
     inputs = [arguments.input, arguments.model]
     outputs = files.Outputs(paths, inputs=inputs, force=arguments.force)
+    if holds_cells(arguments.input) and arguments.part is None:
+        msg = (
+            f"{arguments.input} holds cells: place them in Python, with "
+            "localmap.tl.transform(adata, model), which matches genes by name"
+        )
+        raise ValueError(msg)
     model = load(arguments.model)
     names = getattr(model, "feature_names_in_", None)
     table = _read(arguments, model, names)
-    Y, distance = model.transform(embed.named(table), return_distance=True)
+    data = table.X if names is None else embed.named(table)
+    Y, distance = model.transform(data, return_distance=True)
     kept = table.kept.assign(distance=distance)
     with outputs:
         if to_screen:
@@ -67,41 +75,49 @@ def _read(arguments: argparse.Namespace, model: Any, names: Any) -> Table:
     """Read the columns of the model, by name where it knows them, and complete them."""
     import numpy as np
 
+    from localmap import files
+
+    if arguments.missing == "drop-columns":
+        msg = "the model needs all its columns: --missing refuse, drop-rows or median"
+        raise ValueError(msg)
+    source = files.find(arguments.input)  # standard input can be read once
     if names is None:
         say(
             "localmap: the model knows no names of columns: they are taken in their "
             "order. A model made by localmap embed, or fitted with a table, knows them"
         )
-        return options.read(arguments)
+        return options.read(arguments, source)
     if arguments.columns or arguments.drop:
         msg = (
             "the model says which columns are embedded: leave out --columns and --drop"
         )
         raise ValueError(msg)
-    _refuse_absent(arguments, list(names))
+    _refuse_absent(source, arguments, list(names))
     filled = getattr(model, "filled_", None)
     if arguments.missing != "median":
-        return options.read(arguments, columns=list(names))
+        return options.read(arguments, source, columns=list(names))
     if filled is None:
         msg = (
             "--missing median fills in the medians of the training table, which this "
-            "model does not hold: make it with localmap embed --missing median"
+            "model does not hold: make it with localmap embed --save-model"
         )
         raise ValueError(msg)
-    table = options.read(arguments, columns=list(names), missing="keep")
+    table = options.read(arguments, source, columns=list(names), missing="keep")
     gone = np.isnan(table.X)
     if gone.any():
         say(f"  {gone.sum()} missing cells filled with medians of the training table")
     return replace(table, X=np.where(gone, filled, table.X))
 
 
-def _refuse_absent(arguments: argparse.Namespace, names: list[str]) -> None:
+def _refuse_absent(
+    source: Source, arguments: argparse.Namespace, names: list[str]
+) -> None:
     """Refuse a table without a column of the model; report those that are left over."""
     from localmap import files
 
     how = {"dialect": options.dialect_of(arguments), "sheet": arguments.sheet}
-    there = files.column_names(arguments.input, **how)
-    if not there:
+    there = files.column_names(source, **how)
+    if not there or all(files.NAMELESS.fullmatch(name) for name in there):
         msg = (
             f"the model knows its columns by name, and {arguments.input} has none: "
             "give a table with names"

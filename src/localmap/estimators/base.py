@@ -18,7 +18,7 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from localmap.estimators.display import fragment
-from localmap.estimators.inputs import as_numbers, doubt_distances
+from localmap.estimators.inputs import as_numbers, doubt_distances, numbers_of
 from localmap.estimators.model_file import write_model
 from localmap.geometry.distances import PRECOMPUTED, SPARSE
 from localmap.geometry.finite import check_finite
@@ -242,6 +242,8 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             ensure_all_finite=False,
             **how,
         )
+        if data.dtype.kind not in "biuf":
+            data = numbers_of(data)
         check_finite(data, getattr(self, "feature_names_in_", None))
         return data
 
@@ -252,6 +254,11 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             msg = (
                 "init must have one row for each sample and one column for each "
                 f"component, shape {shape}; got shape {start.shape}."
+            )
+            raise ValueError(msg)
+        if len(start) > 1 and not np.ptp(start, axis=0).any():
+            msg = (
+                "init must hold different points; all are the same, and would stay so."
             )
             raise ValueError(msg)
 

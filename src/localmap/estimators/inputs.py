@@ -35,6 +35,7 @@ def as_numbers(X: Any, metric: str) -> Any:
     kinds = _column_kinds(X)
     if kinds is None:
         return _from_other_library(X)
+    _refuse_repeated(X)
     wrong = {name: kind for name, kind in kinds.items() if kind is not None}
     if wrong:
         named = listed([f"{name!r} ({kind})" for name, kind in wrong.items()])
@@ -45,6 +46,30 @@ def as_numbers(X: Any, metric: str) -> Any:
         )
         raise ValueError(msg)
     return X.to_pandas() if _is_arrow(X) else X
+
+
+def numbers_of(data: Any) -> Any:
+    """Turn Python objects into numbers; refuse what holds none."""
+    if data.dtype == object:
+        try:
+            return data.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            msg = f"X must hold numbers; one of its cells is none ({error})."
+            raise ValueError(msg) from None
+    msg = f"X must hold numbers; got {data.dtype}. Turn it into numbers first."
+    raise ValueError(msg)
+
+
+def _refuse_repeated(X: Any) -> None:
+    """Refuse tables in which one name stands for two columns."""
+    names = list(map(str, X.column_names if _is_arrow(X) else X.columns))
+    repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if repeated:
+        msg = (
+            f"Names of columns must be unique; {listed(list(map(repr, repeated)))} "
+            "stand for several. Rename or leave out the others."
+        )
+        raise ValueError(msg)
 
 
 def _refuse_containers(X: Any) -> None:

@@ -51,7 +51,6 @@ ARRAYS: Final = {
     "init": ("<f8", 2),
     "usual": ("<f4", 1),
     "sizes": ("<f4", 1),
-    "shift": ("<f8", 1),
     "spread": ("<f8", 1),
     "filled": ("<f8", 1),
 }
@@ -88,7 +87,7 @@ def write_model(
             arrays["components"] = space.preprocessing.components
         scaling = space.preprocessing.scaling
         if scaling is not None:
-            arrays |= {"shift": scaling.shift, "spread": scaling.spread}
+            arrays["spread"] = scaling.spread
     else:
         unit = space.unit
     if fitted.trust is not None:

@@ -160,10 +160,10 @@ def _space(
 
 def _scaling(arrays: dict[str, NDArray[Any]], D: int) -> ColumnScaling | None:
     """Return how columns were scaled, if they were."""
-    parts = [arrays[name] for name in ("shift", "spread") if name in arrays]
-    if not parts:
+    spread = arrays.get("spread")
+    if spread is None:
         return None
-    if len(parts) != 2 or any(len(part) != D for part in parts) or parts[1].min() <= 0:
+    if len(spread) != D or spread.min() <= 0:
         msg = "the scales of its columns do not fit together."
         raise ModelFileError(msg)
-    return ColumnScaling(*parts)
+    return ColumnScaling(spread)

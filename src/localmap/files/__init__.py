@@ -16,24 +16,26 @@ from localmap.files.columns import Selection
 from localmap.files.dialect import Dialect
 from localmap.files.errors import TableError
 from localmap.files.read import column_names, read
-from localmap.files.source import READABLE
-from localmap.files.table import AXIS, AXIS_NAME, Table
+from localmap.files.source import READABLE, Source, find
+from localmap.files.table import AXIS, AXIS_NAME, NAMELESS, Table
 from localmap.files.write import WRITABLE, check_format, write, write_map
 
 __all__ = [
     "AXIS",
-    "AXIS_NAME",
+    "AXIS_NAME", "NAMELESS",
     "READABLE",
     "WRITABLE",
     "Dialect",
     "Outputs",
     "Selection",
+    "Source",
     "Table",
     "TableError",
     "atomic_file",
     "check_format",
     "check_output",
     "column_names",
+    "find",
     "read",
     "write",
     "write_map",

@@ -30,7 +30,7 @@ MATRICES: Final[dict[str, Callable[..., arrays.Matrix]]] = {
 
 
 def read(
-    path: Path | str,
+    path: Path | str | Source,
     *,
     labels: str | int | None = None,
     ids: Sequence[str | int] = (),
@@ -110,7 +110,10 @@ default="refuse"
 
 
 def column_names(
-    path: Path | str, *, dialect: Dialect | None = None, sheet: str | None = None
+    path: Path | str | Source,
+    *,
+    dialect: Dialect | None = None,
+    sheet: str | None = None,
 ) -> tuple[str, ...]:
     """Return the names of the columns of a table; none for arrays without names."""
     source = find(path)

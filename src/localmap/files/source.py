@@ -68,8 +68,10 @@ class Source:
         return self.path
 
 
-def find(given: Path | str) -> Source:
-    """Look what a file holds; ``-`` is standard input."""
+def find(given: Path | str | Source) -> Source:
+    """Look what a file holds; ``-`` is standard input, which can be read once."""
+    if isinstance(given, Source):
+        return given
     if str(given) == "-":
         return _unpack("standard input", sys.stdin.buffer.read(), "", None)
     path = Path(given)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 AXIS_NAME: Final = "localmap_{}"
 AXIS: Final = re.compile(AXIS_NAME.format(r"\d+"))
 
+# What columns of a table without a header are called: by their place, which is no name.
+NAMELESS: Final = re.compile(r"column \d+")
+
 
 def _as_numbers(labels: pd.Series) -> NDArray[Any]:
     """Return labels as numbers if all are: 2 comes before 10, and ages are a scale."""

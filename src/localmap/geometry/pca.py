@@ -319,7 +319,7 @@ def _of_columns(plain: Preprocessing, columns: slice | list[int]) -> Preprocessi
     """Return what is done to some of the columns."""
     scaling = plain.scaling
     if scaling is not None:
-        scaling = ColumnScaling(scaling.shift[columns], scaling.spread[columns])
+        scaling = ColumnScaling(scaling.spread[columns])
     return replace(plain, centre=plain.centre[columns], scaling=scaling)
 
 

@@ -7,7 +7,7 @@ model keeps only `DistancesOnly` of such rows: new ones come as distances again.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from localmap.geometry.mid_near import second_closest
 from localmap.geometry.neighbors import KNNGraph
 from localmap.geometry.pca import power_of_two, principal_components
 from localmap.geometry.rows import Found
+
+# Share of the largest distance that rounding may make two of them differ by.
+ROUNDED: Final = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,9 +153,30 @@ def space_of_distances(X: Any) -> MatrixSpace | GraphSpace:
         msg = "All given distances are 0: there is no structure to map."
         raise ValueError(msg)
     unit = power_of_two(largest)
+    if not issparse(X):
+        _refuse_similarities(X, largest)
     if issparse(X):
         return GraphSpace(_without_self(csr_array(X)), unit)
     return MatrixSpace(X, unit)
+
+
+def _refuse_similarities(X: Any, largest: float) -> None:
+    """Refuse what is no distance of rows to rows: similarities, halves of a matrix."""
+    own = np.abs(np.asarray(X.diagonal(), dtype=np.float64))
+    if own.max() > ROUNDED * largest:
+        msg = (
+            f"A row has no distance to itself; row {own.argmax()} has {own.max():g}. "
+            "Similarities are no distances: give 1 - similarity, for example."
+        )
+        raise ValueError(msg)
+    for rows in blocks(X):
+        other = np.asarray(X[:, rows], dtype=np.float64).T
+        if np.abs(X[rows] - other).max() > ROUNDED * largest:
+            msg = (
+                "Distances of all rows to all rows must be symmetric; these are not. "
+                "Give (D + D.T) / 2, or D + D.T if one half is empty."
+            )
+            raise ValueError(msg)
 
 
 def check_distances(X: Any) -> None:

@@ -34,18 +34,21 @@ SHARE: Final = 0.95
 
 @dataclass(frozen=True, eq=False)
 class ColumnScaling:
-    """What is taken off each column, and what the rest is divided by."""
+    """What each column is divided by.
 
-    shift: NDArray[np.float64]
+    Nothing is taken off: that would change no distance but those of metrics that
+    normalise rows, and there sparse rows would differ from dense ones.
+    """
+
     spread: NDArray[np.float64]
 
     def apply(self, block: Any) -> Any:
-        """Return rows with scaled columns; those of sparse rows are not shifted."""
+        """Return rows with scaled columns."""
         if issparse(block):
             return csr_array(block).multiply(1.0 / self.spread).tocsr()
         # New rows may be anywhere: what leaves the numbers is brought back later.
         with np.errstate(over="ignore"):
-            return block / self.spread - self.shift / self.spread
+            return block / self.spread
 
 
 def scaling_of(X: Any, scale: str) -> ColumnScaling | None:
@@ -60,18 +63,17 @@ def scaling_of(X: Any, scale: str) -> ColumnScaling | None:
                 "for; use scale='standard'."
             )
             raise ValueError(msg)
-        low, shift, high = _quartiles(X, units)
+        low, high = _quartiles(X, units)
         # Quartiles of the normal distribution are 1.349 standard deviations apart.
         spread = (high - low) / 1.349
         flat = spread == 0  # more than half of the cells are equal: no quartiles
         if flat.any():
             spread[flat] = _moments(X, units).spread[flat]
     else:
-        shift, spread = _moments(X, units)
+        spread = _moments(X, units).spread
     # What is left of a constant column is rounding.
     spread[spread <= ROUNDING] = 1.0
-    spread *= units
-    return ColumnScaling(np.zeros(X.shape[1]) if issparse(X) else shift * units, spread)
+    return ColumnScaling(spread * units)
 
 
 class Moments(NamedTuple):
@@ -116,7 +118,7 @@ def _quartiles(X: Any, units: NDArray[np.float64]) -> NDArray[np.float64]:
     parts = []
     for start in range(0, D, width):
         some = slice(start, start + width)
-        parts.append(np.quantile(X[:, some] / units[some], (0.25, 0.5, 0.75), axis=0))
+        parts.append(np.quantile(X[:, some] / units[some], (0.25, 0.75), axis=0))
     return np.concatenate(parts, axis=1)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
+import numpy as np
+
 from localmap import kernels
 from localmap.method.schedule import Phase, steps
 
@@ -44,10 +46,10 @@ def optimize(
                     bar.set_description(step.phase.name, refresh=False)
                     bar.set_postfix(loss=f"{loss:.4g}", refresh=False)
                 bar.update()
-            if callback is not None and callback(
-                step.iteration, descent.Y.copy(), loss
-            ):
-                break
+            if callback is not None:
+                answer = callback(step.iteration, descent.Y.copy(), loss)
+                if isinstance(answer, (bool, np.bool_)) and answer:
+                    break
     finally:
         if bar is not None:
             bar.close()

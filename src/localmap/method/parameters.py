@@ -92,6 +92,9 @@ def random_key(random_state: Any) -> int:
     if random_state is None:
         return int(np.random.default_rng().integers(2**63))
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        if not -(2**63) <= int(random_state) < 2**64:
+            rule = "an integer of at most 64 bits"
+            _refuse("random_state", random_state, rule, ValueError)
         return int(random_state) % 2**64
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**63, dtype=np.int64))

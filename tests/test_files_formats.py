@@ -12,6 +12,8 @@ from scipy import sparse
 pd = pytest.importorskip("pandas", reason="needs the cli extra")
 pa = pytest.importorskip("pyarrow", reason="needs the cli extra")
 
+from pyarrow import feather  # noqa: E402
+
 from localmap import files  # noqa: E402
 
 FRAME = pd.DataFrame(
@@ -301,3 +303,27 @@ def test_notes_are_text(tmp_path):
     assert json.loads(json.dumps(told)) == [
         "`<b>`: is text, first `{0!r}` in line 3",
     ]
+
+
+def test_names_of_several_columns(tmp_path):
+    path = tmp_path / "t.feather"
+    columns = [pa.array([1.5, 2.5]), pa.array([3.0, 1.0]), pa.array([4.0, 2.0])]
+    feather.write_feather(pa.table(columns, names=["1", "1", "b"]), path)
+    assert files.column_names(path) == ("1", "1.1", "b")
+    with pytest.raises(
+        files.TableError,
+        match=r"`1` is the name of 2 columns; say which by number: 1-1 or 2-2$",
+    ):
+        files.read(path, columns=["1"])
+    assert files.read(path, columns=["2-2"]).X.tolist() == [[3.0], [1.0]]
+
+
+@pytest.mark.filterwarnings("ignore:Variable names are not unique")
+def test_names_of_several_genes(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    cells = anndata.AnnData(np.arange(12.0).reshape(4, 3))
+    cells.var_names = ["g", "h", "g"]
+    cells.write_h5ad(tmp_path / "t.h5ad")
+    with pytest.raises(files.TableError, match="`g` is the name of 2 columns"):
+        files.read(tmp_path / "t.h5ad", columns=["g"])
+    assert files.read(tmp_path / "t.h5ad", columns=[3]).X[0].tolist() == [2.0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -109,6 +109,32 @@ def find_one(given: str | int, names: Sequence[str], file: str) -> int:
     return found[0]
 
 
+def refuse_ambiguous(
+    selection: Selection,
+    names: Sequence[str],
+    repeated: Mapping[str, Sequence[str]],
+    file: str,
+) -> None:
+    """Refuse a name that the file gives to several columns, unless all are asked for.
+
+    The names that a table was read with (``a`` and ``a.1``) ask for it again so.
+    """
+    labels = () if selection.labels is None else (selection.labels,)
+    for asked in (selection.columns or (), selection.drop, selection.ids, labels):
+        texts = set(map(str, asked))
+        for text, uniques in repeated.items():
+            if text not in texts or texts.issuperset(uniques):
+                continue
+            places = [names.index(name) + 1 for name in uniques]
+            # A name of digits goes before a number, but a range is no name.
+            ways = [f"{i}-{i}" if text.isdigit() else f"{i}" for i in places]
+            msg = (
+                f"{file}: `{text}` is the name of {len(places)} columns; say which by "
+                f"number: {' or '.join(ways)}"
+            )
+            raise TableError(msg)
+
+
 def exact_columns(
     names: Sequence[str],
     cells: Sequence[Sequence[str]],
@@ -138,6 +164,7 @@ def _count(cells: Sequence[str], start: int) -> bool:
 def choose(grid: Grid, selection: Selection) -> Choice:
     """Decide what becomes of each column, and say why where it is not plain."""
     names, file = grid.names, grid.name
+    refuse_ambiguous(selection, names, grid.repeated, file)
     found = Choice()
     ids = [i for given in selection.ids for i in find_columns(given, names, file)]
     ids += [names.index(name) for name in grid.row_names]

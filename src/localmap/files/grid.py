@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -80,6 +81,8 @@ class Grid:
     where: Callable[[int], str] = field(default=lambda row: f"row {row + 1}")
     # Columns that the file itself says name its rows.
     row_names: tuple[str, ...] = ()
+    # Names that the file gives to several columns, and how these are called here.
+    repeated: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -96,7 +99,7 @@ def unique_names(names: Sequence[str]) -> list[str]:
     ['a', 'b', 'a.1']
     """
     seen: set[str] = set()
-    found = []
+    found: list[str] = []
     for name in names:
         unique, count = name, 0
         while unique in seen or (count and unique in names):
@@ -104,4 +107,20 @@ def unique_names(names: Sequence[str]) -> list[str]:
             unique = f"{name}.{count}"
         seen.add(unique)
         found.append(unique)
+    return found
+
+
+def repeated_names(names: Sequence[str]) -> dict[str, list[str]]:
+    """Return names that stand several times, each with those that are unique.
+
+    Examples
+    --------
+    >>> repeated_names(["a", "b", "a"])
+    {'a': ['a', 'a.1']}
+    """
+    counts = Counter(names)
+    found: dict[str, list[str]] = {}
+    for name, unique in zip(names, unique_names(names), strict=True):
+        if counts[name] > 1:
+            found.setdefault(name, []).append(unique)
     return found

@@ -14,7 +14,7 @@ from localmap.files.arrow_files import read_feather, read_parquet
 from localmap.files.columns import Choice, Selection, choose, exact_columns
 from localmap.files.dialect import Dialect
 from localmap.files.errors import TableError
-from localmap.files.grid import Column, Grid
+from localmap.files.grid import Column, Grid, unique_names
 from localmap.files.missing import check_way, complete
 from localmap.files.numbers import is_missing
 from localmap.files.source import Source, find
@@ -112,12 +112,17 @@ default="refuse"
 def column_names(
     path: Path | str, *, dialect: Dialect | None = None, sheet: str | None = None
 ) -> tuple[str, ...]:
-    """Return the names of the columns of a table; none for arrays without names."""
+    """Return the names of the columns of a table; none for arrays without names.
+
+    Each is there once: of columns with the same name ``a``, the second is ``a.1``. To
+    ask for ``a`` alone is refused by `read` then.
+    """
     source = find(path)
     if source.kind == "parquet":
         from pyarrow import parquet
 
-        return tuple(map(str, parquet.read_schema(source.open()).names))
+        schema = parquet.read_schema(source.open())
+        return tuple(unique_names(list(map(str, schema.names))))
     if source.kind in MATRICES:
         return ()
     grid = _read_grid(source, Selection(), dialect or Dialect(), sheet, ())

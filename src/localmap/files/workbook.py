@@ -7,7 +7,7 @@ from typing import Any
 
 from localmap.files.dialect import Dialect
 from localmap.files.errors import TableError
-from localmap.files.grid import Grid, unique_names
+from localmap.files.grid import Grid, repeated_names, unique_names
 from localmap.files.header import decide_header, is_second_header
 from localmap.files.records import Quoted
 from localmap.files.source import Source
@@ -90,7 +90,14 @@ def _to_grid(
     decisions = [
         f"{len(names)} columns, header {'yes' if header else 'no'}, sheet {title!r}"
     ]
-    return Grid(name, found, len(body), decisions, lambda r: f"line {lines[r]}")
+    return Grid(
+        name,
+        found,
+        len(body),
+        decisions,
+        lambda r: f"line {lines[r]}",
+        repeated=repeated_names(names),
+    )
 
 
 def _cells(source: Source, sheet: str | None) -> tuple[str, list[list[str]], int]:

@@ -327,3 +327,23 @@ def test_names_of_several_genes(tmp_path):
     with pytest.raises(files.TableError, match="`g` is the name of 2 columns"):
         files.read(tmp_path / "t.h5ad", columns=["g"])
     assert files.read(tmp_path / "t.h5ad", columns=[3]).X[0].tolist() == [2.0]
+
+
+def test_a_name_that_is_its_own_number_is_no_news(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("1,2,3,4,5\n0.5,2.5,1,3,7\n7,1,3.5,9,2\n")
+    table = files.read(path, columns=["1", "2"])
+    assert table.X[0].tolist() == [0.5, 2.5]
+    assert len(table.notes) == 1
+
+
+def test_a_gene_with_a_number_for_a_name(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    cells = anndata.AnnData(np.arange(12.0).reshape(4, 3))
+    cells.var_names = ["2", "3", "1"]
+    cells.write_h5ad(tmp_path / "t.h5ad")
+    table = files.read(tmp_path / "t.h5ad", columns=["1"])
+    assert table.X[0].tolist() == [2.0]
+    assert "`1` is taken for the column of that name, not for the first column" in (
+        table.notes
+    )

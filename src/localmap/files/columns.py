@@ -88,7 +88,7 @@ def find_columns(given: str | int, names: Sequence[str], file: str) -> list[int]
         return [list(names).index(text)]
     ends = RANGE.fullmatch(text)
     first, last = (int(ends[1]), int(ends[2])) if ends else (0, -1)
-    if text.isdigit():
+    if text.isdecimal():
         first = last = int(text)
     if 1 <= first <= last <= len(names):
         return list(range(first - 1, last))
@@ -135,6 +135,29 @@ def refuse_ambiguous(
             raise TableError(msg)
 
 
+def names_of_digits(selection: Selection, names: Sequence[str]) -> list[str]:
+    """Say which texts name one column and would be the number of another.
+
+    Examples
+    --------
+    >>> names_of_digits(Selection(columns=["1"]), ["0", "1", "2"])
+    ['`1` is taken for the column of that name, not for the first column']
+    """
+    labels = () if selection.labels is None else (selection.labels,)
+    asked = (*(selection.columns or ()), *selection.drop, *selection.ids, *labels)
+    notes = []
+    for text in dict.fromkeys(map(str, asked)):
+        number = int(text) if text.isdecimal() else 0
+        if not 1 <= number <= len(names) or text not in names:
+            continue
+        if names.index(text) != number - 1:
+            other = "the first column" if number == 1 else f"column number {number}"
+            notes.append(
+                f"`{text}` is taken for the column of that name, not for {other}"
+            )
+    return notes
+
+
 def exact_columns(
     names: Sequence[str],
     cells: Sequence[Sequence[str]],
@@ -165,7 +188,7 @@ def choose(grid: Grid, selection: Selection) -> Choice:
     """Decide what becomes of each column, and say why where it is not plain."""
     names, file = grid.names, grid.name
     refuse_ambiguous(selection, names, grid.repeated, file)
-    found = Choice()
+    found = Choice(notes=names_of_digits(selection, names))
     ids = [i for given in selection.ids for i in find_columns(given, names, file)]
     ids += [names.index(name) for name in grid.row_names]
     dropped = {i for given in selection.drop for i in find_columns(given, names, file)}

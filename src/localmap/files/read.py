@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from localmap.files import arrays
 from localmap.files.arrow_files import read_feather, read_parquet
-from localmap.files.columns import Choice, Selection, choose, exact_columns
+from localmap.files.columns import (
+    Choice,
+    Selection,
+    choose,
+    exact_columns,
+    names_of_digits,
+)
 from localmap.files.dialect import Dialect
 from localmap.files.errors import TableError
 from localmap.files.grid import Column, Grid, unique_names
@@ -233,6 +239,8 @@ def _from_matrix(
     X, names, notes = matrix.X, list(matrix.names), list(matrix.decisions)
     picked = arrays.pick(matrix, selection, name)
     if picked is not None:
+        asked = Selection(columns=selection.columns, drop=selection.drop)
+        notes += names_of_digits(asked, names)
         X = X[:, picked]
         names = [names[i] for i in picked] if names else []
     rows, filled = np.arange(X.shape[0]), None

@@ -134,9 +134,7 @@ def test_xlsx_with_a_title_years_and_text_among_numbers(tmp_path):
         files.read(path)
     table = files.read(path, dialect=files.Dialect(skip=2))
     same(table, ["2015", "2016"])
-    assert table.left_out == (
-        "`2017`: 1 of 3 cells are no numbers, first `?` in line 4",
-    )
+    assert table.left_out == ("`2017`: 1 of 3 cells is no number, first `?` in line 4",)
     assert table.kept["id"].tolist() == [7, 9, 8]
 
 
@@ -264,9 +262,11 @@ def test_large_files_are_read_as_small_ones(tmp_path):
     text = path.read_text().splitlines()
     text[25_000] = "1,2,?"
     path.write_text("\n".join(text))
-    assert files.read(path).left_out == (
-        "`c`: 1 of 30000 cells are no numbers, first `?` in line 25001",
-    )
+    with pytest.raises(
+        files.TableError,
+        match=r"`c`: 1 of 30000 cells is no number, first `\?` in line 25001; the opt",
+    ):
+        files.read(path)
     text[25_000] = '1,2,"1,065"'
     path.write_text("\n".join(text))
     assert files.read(path).X[24_999].tolist() == [1, 2, 1065]

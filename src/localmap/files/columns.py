@@ -203,11 +203,13 @@ def choose(grid: Grid, selection: Selection) -> Choice:
         _take_asked(grid, selection, found)
         others = Choice()  # of which those that name rows are kept all the same
         taken = {id(column) for column in found.data}
-        left = (grid.columns[i] for i in rest)
-        _sort_out([c for c in left if id(c) not in taken], others)
+        untaken = [grid.columns[i] for i in rest if id(grid.columns[i]) not in taken]
+        _sort_out(untaken, others)
         found.kept = _in_order(grid, [*found.kept, *others.kept])
         return found
-    _sort_out([grid.columns[i] for i in rest], found)
+    left = [grid.columns[i] for i in rest]
+    _refuse_spoiled(left, file)
+    _sort_out(left, found)
     found.kept = _in_order(grid, found.kept)
     if not found.data:
         told = [f"`{c.name}`: {c.fault}" for c in grid.columns if c.fault]
@@ -234,7 +236,10 @@ def _take_asked(grid: Grid, selection: Selection, found: Choice) -> None:
     for i in asked:
         column = grid.columns[i]
         if column.fault:
-            msg = f"{grid.name}: `{column.name}` cannot be embedded: {column.fault}"
+            out = f"; {column.way_out}" if column.way_out else ""
+            msg = (
+                f"{grid.name}: `{column.name}` cannot be embedded: {column.fault}{out}"
+            )
             raise TableError(msg)
         found.data.append(column)
         if column.told:
@@ -242,6 +247,15 @@ def _take_asked(grid: Grid, selection: Selection, found: Choice) -> None:
     if not found.data:
         msg = f"{grid.name}: columns and drop leave nothing to embed"
         raise TableError(msg)
+
+
+def _refuse_spoiled(columns: Sequence[Column], file: str) -> None:
+    """Refuse a column that is data but for a few cells, rather than lose it."""
+    for column in columns:
+        name = column.name
+        if column.way_out and not (_is_row_name(name) or LIKE_IDS.fullmatch(name)):
+            msg = f"{file}: `{name}`: {column.fault}; {column.way_out}"
+            raise TableError(msg)
 
 
 def _sort_out(columns: Sequence[Column], found: Choice) -> None:

@@ -24,6 +24,9 @@ class Column:
         What the file says, to be kept to the letter.
     fault : str
         Why the column is no data; empty if it is.
+    way_out : str
+        What mends a fault of a column that is data but for it: such a column is not
+        left out, the table is refused.
     told : str
         What was done to read it, if that is not plain.
     """
@@ -32,6 +35,7 @@ class Column:
     array: Any = None
     texts: Any = None
     fault: str = ""
+    way_out: str = ""
     told: str = ""
 
     @property

@@ -337,6 +337,27 @@ def test_a_name_that_is_its_own_number_is_no_news(tmp_path):
     assert len(table.notes) == 1
 
 
+@pytest.mark.parametrize(
+    ("cell", "mark"),
+    [
+        ("EUR {:.2f}", "EUR"), ("{:.1f} °C", "°C"), ("{:.0f} kg/m²", "kg/m²"),
+        ("<{:.2f}", "<"), ("-{:.2f}%", "%"), ("{:.2f}µm", "µm"), ("{:.1e} s", "s"),
+        ("P{:.0f}", ""), ("{:.0f}-01-02", ""), ("sample {:.0f}", ""),
+    ],
+)  # fmt: skip
+def test_units_are_no_names_of_rows(tmp_path, cell, mark):
+    path = tmp_path / "t.parquet"
+    texts = [cell.format(13.7 * i + 1) for i in range(40)]
+    pd.DataFrame({"a": texts, "b": np.arange(40) % 7}).to_parquet(path)
+    table = files.read(path)
+    assert table.names == ("b",)
+    assert ("a" in table.kept) == (not mark)
+    if mark:
+        assert table.left_out[0].startswith(f"`a`: numbers with `{mark}` in each cell")
+    pd.DataFrame({"case_id": texts, "b": np.arange(40) % 7}).to_parquet(path)
+    assert files.read(path).kept["case_id"].tolist() == texts
+
+
 def test_a_gene_with_a_number_for_a_name(tmp_path):
     anndata = pytest.importorskip("anndata")
     cells = anndata.AnnData(np.arange(12.0).reshape(4, 3))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from localmap.files.errors import TableError
 from localmap.files.grid import Column, Grid
 from localmap.files.numbers import is_missing
+from localmap.files.units import mark_of
 
 # Names that say "this is which row it is", whatever the cells are; the last three are
 # what R, pandas and Arrow call names of rows that have none.
@@ -36,6 +37,11 @@ LONGEST_WHOLE: Final = 2.0**53
 LONG_DIGITS: Final = 16
 
 TOO_LONG: Final = "looks like an id, with whole numbers too long to be exact"
+
+MARKED: Final = (
+    "numbers with `{}` in each cell are text; write them without, or leave the column "
+    "out"
+)
 
 RANGE: Final = re.compile(r"(\d+)-(\d+)")
 
@@ -213,7 +219,7 @@ def choose(grid: Grid, selection: Selection) -> Choice:
     found.kept = _in_order(grid, found.kept)
     if not found.data:
         told = [f"`{c.name}`: {c.fault}" for c in grid.columns if c.fault]
-        faults = "; ".join((told or found.left_out or found.notes)[:3])
+        faults = "; ".join((found.left_out or told or found.notes)[:3])
         msg = f"{file} has no numeric column to embed: {faults or 'nothing is left'}"
         raise TableError(msg)
     return found
@@ -236,10 +242,10 @@ def _take_asked(grid: Grid, selection: Selection, found: Choice) -> None:
     for i in asked:
         column = grid.columns[i]
         if column.fault:
-            out = f"; {column.way_out}" if column.way_out else ""
-            msg = (
-                f"{grid.name}: `{column.name}` cannot be embedded: {column.fault}{out}"
-            )
+            mark = mark_of(column.texts)
+            why = MARKED.format(mark) if mark else column.fault
+            why += f"; {column.way_out}" if column.way_out else ""
+            msg = f"{grid.name}: `{column.name}` cannot be embedded: {why}"
             raise TableError(msg)
         found.data.append(column)
         if column.told:
@@ -264,7 +270,12 @@ def _sort_out(columns: Sequence[Column], found: Choice) -> None:
     for column in columns:
         name = column.name
         if column.is_text or column.fault:
-            if column.is_text and (_is_row_name(name) or _all_differ(column.texts)):
+            named = _is_row_name(name)
+            is_id = named or LIKE_IDS.fullmatch(name)
+            mark = "" if is_id else mark_of(column.texts)
+            if mark:
+                found.left_out.append(f"`{name}`: {MARKED.format(mark)}")
+            elif column.is_text and (named or _all_differ(column.texts)):
                 found.kept.append(column)
                 found.notes.append(f"`{name}` names rows: kept beside the map")
             else:

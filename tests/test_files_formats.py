@@ -368,3 +368,35 @@ def test_a_gene_with_a_number_for_a_name(tmp_path):
     assert "`1` is taken for the column of that name, not for the first column" in (
         table.notes
     )
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"columns": ["d"]}, {"labels": "d"}, {"ids": ["d"]}]
+)
+@pytest.mark.parametrize("some", [False, True])
+def test_formulas_without_stored_values_are_refused(tmp_path, options, some):
+    path = tmp_path / "t.xlsx"
+    rows = [["a", "b", "d"], *([i * 7 % 5, i / 2, f"=A{i + 2}*2"] for i in range(12))]
+    if some:
+        rows[1][2] = 3.5
+    workbook(path, data=rows)
+    with pytest.raises(
+        files.TableError,
+        match=r"`d` holds formulas without stored values: open and save the file in E",
+    ):
+        files.read(path, **options)
+    assert files.read(path, drop=["d"]).names == ("a", "b")
+    assert files.read(path, columns=["a"]).names == ("a",)
+
+
+def test_only_formulas_are_refused_as_well(tmp_path):
+    path = tmp_path / "t.xlsx"
+    workbook(path, data=[[f"=ROW()*{i}", f"=ROW()+{i}"] for i in range(5)])
+    with pytest.raises(files.TableError, match="formulas without stored values"):
+        files.read(path)
+
+
+def test_text_that_begins_as_a_formula_is_text(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("name,x\n=1+1,2.5\n=2+2,3.5\n")
+    assert files.read(path).kept["name"].tolist() == ["=1+1", "=2+2"]

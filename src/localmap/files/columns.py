@@ -204,12 +204,17 @@ def choose(grid: Grid, selection: Selection) -> Choice:
         found.labels = grid.columns[label]
     aside = dict.fromkeys([*ids, *([] if label is None else [label])])
     found.kept = [grid.columns[i] for i in aside]
+    _refuse_unstored(found.kept, file)
     rest = [i for i in range(len(names)) if i not in aside and i not in dropped]
     if selection.columns is not None:
         _take_asked(grid, selection, found)
         others = Choice()  # of which those that name rows are kept all the same
         taken = {id(column) for column in found.data}
-        untaken = [grid.columns[i] for i in rest if id(grid.columns[i]) not in taken]
+        untaken = [
+            column
+            for column in (grid.columns[i] for i in rest)
+            if id(column) not in taken and not column.unstored
+        ]
         _sort_out(untaken, others)
         found.kept = _in_order(grid, [*found.kept, *others.kept])
         return found
@@ -239,6 +244,7 @@ def _take_asked(grid: Grid, selection: Selection, found: Choice) -> None:
     for given in selection.drop:
         for i in find_columns(given, grid.names, grid.name):
             asked.pop(i, None)
+    _refuse_unstored([grid.columns[i] for i in asked], grid.name)
     for i in asked:
         column = grid.columns[i]
         if column.fault:
@@ -257,10 +263,18 @@ def _take_asked(grid: Grid, selection: Selection, found: Choice) -> None:
 
 def _refuse_spoiled(columns: Sequence[Column], file: str) -> None:
     """Refuse a column that is data but for a few cells, rather than lose it."""
+    _refuse_unstored(columns, file)
     for column in columns:
         name = column.name
         if column.way_out and not (_is_row_name(name) or LIKE_IDS.fullmatch(name)):
             msg = f"{file}: `{name}`: {column.fault}; {column.way_out}"
+            raise TableError(msg)
+
+
+def _refuse_unstored(columns: Sequence[Column], file: str) -> None:
+    for column in columns:
+        if column.unstored:
+            msg = f"{file}: `{column.name}` {column.fault}: {column.way_out}"
             raise TableError(msg)
 
 

@@ -27,6 +27,8 @@ class Column:
     way_out : str
         What mends a fault of a column that is data but for it: such a column is not
         left out, the table is refused.
+    unstored : bool
+        Whether the file lacks values of the column that it had when it was open.
     told : str
         What was done to read it, if that is not plain.
     """
@@ -36,6 +38,7 @@ class Column:
     texts: Any = None
     fault: str = ""
     way_out: str = ""
+    unstored: bool = False
     told: str = ""
 
     @property

@@ -396,6 +396,26 @@ def test_only_formulas_are_refused_as_well(tmp_path):
         files.read(path)
 
 
+def test_a_formula_with_an_empty_text_for_a_value_is_an_empty_cell(tmp_path):
+    path, saved = tmp_path / "t.xlsx", tmp_path / "saved.xlsx"
+    rows = [["a", "d"], *([i * 7 % 5, i * i / 2] for i in range(12))]
+    rows[3][1] = "=IF(A4>9,A4,A5)"
+    workbook(path, data=rows)
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(saved, "w") as new:
+        for name in old.namelist():
+            text = old.read(name)
+            if name.startswith("xl/worksheets/"):
+                # As Excel writes =IF(A4>9,A4,"").
+                assert text.count(b'<c r="B4">') == 1
+                text = text.replace(b'<c r="B4">', b'<c r="B4" t="str">')
+            new.writestr(name, text)
+    with pytest.raises(files.TableError, match="`d` holds formulas without stored"):
+        files.read(path)
+    with pytest.raises(files.TableError, match=r"1 cell is missing.*`d` in line 4"):
+        files.read(saved)
+    assert files.read(saved, missing="drop-rows").X.shape == (11, 2)
+
+
 def test_text_that_begins_as_a_formula_is_text(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("name,x\n=1+1,2.5\n=2+2,3.5\n")

@@ -155,14 +155,18 @@ def _mark_formulas(source: Source, title: str, cells: list[list[str]]) -> None:
     """Tell formulas without values from empty cells, which takes a second look."""
     from openpyxl import load_workbook
 
-    book = load_workbook(source.open(), read_only=True)
+    formulas = load_workbook(source.open(), read_only=True)
+    values = load_workbook(source.open(), read_only=True, data_only=True)
+    pages = formulas[title].iter_rows(), values[title].iter_rows()
     try:
-        for row, found in zip(cells, book[title].iter_rows(), strict=True):
-            for i, cell in enumerate(found):
-                if cell.data_type == "f" and not row[i]:
+        for row, *found in zip(cells, *pages, strict=True):
+            for i, (cell, value) in enumerate(zip(*found, strict=True)):
+                # An empty text is a value, too; its type is "str".
+                if cell.data_type == "f" and not row[i] and value.data_type == "n":
                     row[i] = Formula(cell.value)
     finally:
-        book.close()
+        formulas.close()
+        values.close()
 
 
 def _text(value: Any) -> str:

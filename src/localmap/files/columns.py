@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +13,13 @@ from numpy.typing import NDArray
 from localmap.files.errors import TableError
 from localmap.files.grid import Column, Grid
 from localmap.files.numbers import is_missing
+from localmap.files.selection import (
+    Selection,
+    find_columns,
+    find_one,
+    names_of_digits,
+    refuse_ambiguous,
+)
 from localmap.files.units import mark_of
 
 # Names that say "this is which row it is", whatever the cells are; the last three are
@@ -43,30 +49,6 @@ MARKED: Final = (
     "out"
 )
 
-RANGE: Final = re.compile(r"(\d+)-(\d+)")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Selection:
-    """Columns by name, number from 1, range (``3-10``) or pattern (``gene_*``).
-
-    Parameters
-    ----------
-    columns : sequence of str or int, optional
-        The columns to embed, whatever they look like; default: all that are numbers.
-    drop : sequence of str or int, default=()
-        Columns to leave out.
-    ids : sequence of str or int, default=()
-        Columns that name rows: kept beside the map.
-    labels : str or int, optional
-        The column with the group of each row: kept beside the map.
-    """
-
-    columns: Sequence[str | int] | None = None
-    drop: Sequence[str | int] = ()
-    ids: Sequence[str | int] = ()
-    labels: str | int | None = None
-
 
 @dataclass
 class Choice:
@@ -77,91 +59,6 @@ class Choice:
     labels: Column | None = None
     left_out: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-
-
-def find_columns(given: str | int, names: Sequence[str], file: str) -> list[int]:
-    """Return the places of the columns that a name, number, range or pattern means.
-
-    Examples
-    --------
-    >>> find_columns("gene_*", ["id", "gene_1", "gene_2"], "x.csv")
-    [1, 2]
-    >>> find_columns(1, ["id", "gene_1", "gene_2"], "x.csv")
-    [0]
-    """
-    text = str(given)
-    if text in names:
-        return [list(names).index(text)]
-    ends = RANGE.fullmatch(text)
-    first, last = (int(ends[1]), int(ends[2])) if ends else (0, -1)
-    if text.isdecimal():
-        first = last = int(text)
-    if 1 <= first <= last <= len(names):
-        return list(range(first - 1, last))
-    found = [i for i, name in enumerate(names) if fnmatchcase(name, text)]
-    if found and any(sign in text for sign in "*?["):
-        return found
-    shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-    msg = f"{file} has no column {text!r}; it has {shown}"
-    raise TableError(msg)
-
-
-def find_one(given: str | int, names: Sequence[str], file: str) -> int:
-    """Return the place of the one column that is meant."""
-    found = find_columns(given, names, file)
-    if len(found) > 1:
-        msg = f"labels must be one column of {file}; {given!r} means {len(found)}"
-        raise TableError(msg)
-    return found[0]
-
-
-def refuse_ambiguous(
-    selection: Selection,
-    names: Sequence[str],
-    repeated: Mapping[str, Sequence[str]],
-    file: str,
-) -> None:
-    """Refuse a name that the file gives to several columns, unless all are asked for.
-
-    The names that a table was read with (``a`` and ``a.1``) ask for it again so.
-    """
-    labels = () if selection.labels is None else (selection.labels,)
-    for asked in (selection.columns or (), selection.drop, selection.ids, labels):
-        texts = set(map(str, asked))
-        for text, uniques in repeated.items():
-            if text not in texts or texts.issuperset(uniques):
-                continue
-            places = [names.index(name) + 1 for name in uniques]
-            # A name of digits goes before a number, but a range is no name.
-            ways = [f"{i}-{i}" if text.isdigit() else f"{i}" for i in places]
-            msg = (
-                f"{file}: `{text}` is the name of {len(places)} columns; say which by "
-                f"number: {' or '.join(ways)}"
-            )
-            raise TableError(msg)
-
-
-def names_of_digits(selection: Selection, names: Sequence[str]) -> list[str]:
-    """Say which texts name one column and would be the number of another.
-
-    Examples
-    --------
-    >>> names_of_digits(Selection(columns=["1"]), ["0", "1", "2"])
-    ['`1` is taken for the column of that name, not for the first column']
-    """
-    labels = () if selection.labels is None else (selection.labels,)
-    asked = (*(selection.columns or ()), *selection.drop, *selection.ids, *labels)
-    notes = []
-    for text in dict.fromkeys(map(str, asked)):
-        number = int(text) if text.isdecimal() else 0
-        if not 1 <= number <= len(names) or text not in names:
-            continue
-        if names.index(text) != number - 1:
-            other = "the first column" if number == 1 else f"column number {number}"
-            notes.append(
-                f"`{text}` is taken for the column of that name, not for {other}"
-            )
-    return notes
 
 
 def exact_columns(
@@ -196,18 +93,20 @@ def choose(grid: Grid, selection: Selection) -> Choice:
     refuse_ambiguous(selection, names, grid.repeated, file)
     found = Choice(notes=names_of_digits(selection, names))
     ids = [i for given in selection.ids for i in find_columns(given, names, file)]
+    asked_aside = set(ids)
     ids += [names.index(name) for name in grid.row_names]
     dropped = {i for given in selection.drop for i in find_columns(given, names, file)}
     label = None
     if selection.labels is not None:
         label = find_one(selection.labels, names, file)
         found.labels = grid.columns[label]
+        asked_aside.add(label)
     aside = dict.fromkeys([*ids, *([] if label is None else [label])])
     found.kept = [grid.columns[i] for i in aside]
     _refuse_unstored(found.kept, file)
     rest = [i for i in range(len(names)) if i not in aside and i not in dropped]
     if selection.columns is not None:
-        _take_asked(grid, selection, found)
+        _take_asked(grid, selection, asked_aside, found)
         others = Choice()  # of which those that name rows are kept all the same
         taken = {id(column) for column in found.data}
         untaken = [
@@ -236,7 +135,9 @@ def _in_order(grid: Grid, columns: list[Column]) -> list[Column]:
     return sorted(columns, key=lambda column: place[id(column)])
 
 
-def _take_asked(grid: Grid, selection: Selection, found: Choice) -> None:
+def _take_asked(
+    grid: Grid, selection: Selection, aside: set[int], found: Choice
+) -> None:
     """Take the columns that were asked for; refuse what cannot be taken."""
     asked: dict[int, None] = {}
     for given in selection.columns or ():
@@ -244,6 +145,12 @@ def _take_asked(grid: Grid, selection: Selection, found: Choice) -> None:
     for given in selection.drop:
         for i in find_columns(given, grid.names, grid.name):
             asked.pop(i, None)
+    for i in [i for i in asked if i in aside]:
+        what = "holds the labels" if grid.columns[i] is found.labels else "is an id"
+        found.notes.append(
+            f"`{grid.names[i]}` {what}: kept beside the map, not embedded"
+        )
+        del asked[i]
     _refuse_unstored([grid.columns[i] for i in asked], grid.name)
     for i in asked:
         column = grid.columns[i]
@@ -257,7 +164,7 @@ def _take_asked(grid: Grid, selection: Selection, found: Choice) -> None:
         if column.told:
             found.notes.append(column.told)
     if not found.data:
-        msg = f"{grid.name}: columns and drop leave nothing to embed"
+        msg = f"{grid.name}: columns, drop, labels and ids leave nothing to embed"
         raise TableError(msg)
 
 

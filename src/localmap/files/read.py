@@ -11,18 +11,13 @@ from numpy.typing import NDArray
 
 from localmap.files import arrays
 from localmap.files.arrow_files import read_feather, read_parquet
-from localmap.files.columns import (
-    Choice,
-    Selection,
-    choose,
-    exact_columns,
-    names_of_digits,
-)
+from localmap.files.columns import Choice, choose, exact_columns
 from localmap.files.dialect import Dialect
 from localmap.files.errors import TableError
 from localmap.files.grid import Column, Grid, unique_names
 from localmap.files.missing import check_way, complete
 from localmap.files.numbers import is_missing
+from localmap.files.selection import Selection, names_of_digits
 from localmap.files.source import Source, find
 from localmap.files.table import Table
 from localmap.files.text import read_text

@@ -420,3 +420,14 @@ def test_text_that_begins_as_a_formula_is_text(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("name,x\n=1+1,2.5\n=2+2,3.5\n")
     assert files.read(path).kept["name"].tolist() == ["=1+1", "=2+2"]
+
+
+def test_an_axis_that_counts_rows_is_an_axis(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "localmap_1,localmap_2\n" + "".join(f"{i},{i * 7 % 11}\n" for i in range(20))
+    )
+    kept = list(files.read(path).kept.columns)
+    assert kept == ["localmap_1"]
+    table = files.read(path, ids=kept, columns=["localmap_1", "localmap_2"])
+    assert table.map.shape == (20, 2)

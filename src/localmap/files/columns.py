@@ -20,6 +20,7 @@ from localmap.files.selection import (
     names_of_digits,
     refuse_ambiguous,
 )
+from localmap.files.table import AXIS
 from localmap.files.units import mark_of
 
 # Names that say "this is which row it is", whatever the cells are; the last three are
@@ -145,7 +146,9 @@ def _take_asked(
     for given in selection.drop:
         for i in find_columns(given, grid.names, grid.name):
             asked.pop(i, None)
-    for i in [i for i in asked if i in aside]:
+    # Axes of a map are data whatever they look like, even where all columns that were
+    # kept at first sight are given for ids.
+    for i in [i for i in asked if i in aside and not AXIS.fullmatch(grid.names[i])]:
         what = "holds the labels" if grid.columns[i] is found.labels else "is an id"
         found.notes.append(
             f"`{grid.names[i]}` {what}: kept beside the map, not embedded"

@@ -12,6 +12,8 @@ from scipy import sparse
 pd = pytest.importorskip("pandas", reason="needs the cli extra")
 pa = pytest.importorskip("pyarrow", reason="needs the cli extra")
 
+from pyarrow import feather  # noqa: E402
+
 from localmap import files  # noqa: E402
 
 FRAME = pd.DataFrame(
@@ -132,9 +134,7 @@ def test_xlsx_with_a_title_years_and_text_among_numbers(tmp_path):
         files.read(path)
     table = files.read(path, dialect=files.Dialect(skip=2))
     same(table, ["2015", "2016"])
-    assert table.left_out == (
-        "`2017`: 1 of 3 cells are no numbers, first `?` in line 4",
-    )
+    assert table.left_out == ("`2017`: 1 of 3 cells is no number, first `?` in line 4",)
     assert table.kept["id"].tolist() == [7, 9, 8]
 
 
@@ -262,9 +262,11 @@ def test_large_files_are_read_as_small_ones(tmp_path):
     text = path.read_text().splitlines()
     text[25_000] = "1,2,?"
     path.write_text("\n".join(text))
-    assert files.read(path).left_out == (
-        "`c`: 1 of 30000 cells are no numbers, first `?` in line 25001",
-    )
+    with pytest.raises(
+        files.TableError,
+        match=r"`c`: 1 of 30000 cells is no number, first `\?` in line 25001; the opt",
+    ):
+        files.read(path)
     text[25_000] = '1,2,"1,065"'
     path.write_text("\n".join(text))
     assert files.read(path).X[24_999].tolist() == [1, 2, 1065]
@@ -301,3 +303,140 @@ def test_notes_are_text(tmp_path):
     assert json.loads(json.dumps(told)) == [
         "`<b>`: is text, first `{0!r}` in line 3",
     ]
+
+
+def test_names_of_several_columns(tmp_path):
+    path = tmp_path / "t.feather"
+    columns = [pa.array([1.5, 2.5]), pa.array([3.0, 1.0]), pa.array([4.0, 2.0])]
+    feather.write_feather(pa.table(columns, names=["1", "1", "b"]), path)
+    assert files.column_names(path) == ("1", "1.1", "b")
+    with pytest.raises(
+        files.TableError,
+        match=r"`1` is the name of 2 columns; say which by number: 1-1 or 2-2$",
+    ):
+        files.read(path, columns=["1"])
+    assert files.read(path, columns=["2-2"]).X.tolist() == [[3.0], [1.0]]
+
+
+@pytest.mark.filterwarnings("ignore:Variable names are not unique")
+def test_names_of_several_genes(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    cells = anndata.AnnData(np.arange(12.0).reshape(4, 3))
+    cells.var_names = ["g", "h", "g"]
+    cells.write_h5ad(tmp_path / "t.h5ad")
+    with pytest.raises(files.TableError, match="`g` is the name of 2 columns"):
+        files.read(tmp_path / "t.h5ad", columns=["g"])
+    assert files.read(tmp_path / "t.h5ad", columns=[3]).X[0].tolist() == [2.0]
+
+
+def test_a_name_that_is_its_own_number_is_no_news(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("1,2,3,4,5\n0.5,2.5,1,3,7\n7,1,3.5,9,2\n")
+    table = files.read(path, columns=["1", "2"])
+    assert table.X[0].tolist() == [0.5, 2.5]
+    assert len(table.notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("cell", "mark"),
+    [
+        ("EUR {:.2f}", "EUR"), ("{:.1f} °C", "°C"), ("{:.0f} kg/m²", "kg/m²"),
+        ("<{:.2f}", "<"), ("-{:.2f}%", "%"), ("{:.2f}µm", "µm"), ("{:.1e} s", "s"),
+        ("P{:.0f}", ""), ("{:.0f}-01-02", ""), ("sample {:.0f}", ""),
+    ],
+)  # fmt: skip
+def test_units_are_no_names_of_rows(tmp_path, cell, mark):
+    path = tmp_path / "t.parquet"
+    texts = [cell.format(13.7 * i + 1) for i in range(40)]
+    pd.DataFrame({"a": texts, "b": np.arange(40) % 7}).to_parquet(path)
+    table = files.read(path)
+    assert table.names == ("b",)
+    assert ("a" in table.kept) == (not mark)
+    if mark:
+        assert table.left_out[0].startswith(f"`a`: numbers with `{mark}` in each cell")
+    pd.DataFrame({"case_id": texts, "b": np.arange(40) % 7}).to_parquet(path)
+    assert files.read(path).kept["case_id"].tolist() == texts
+
+
+def test_a_gene_with_a_number_for_a_name(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    cells = anndata.AnnData(np.arange(12.0).reshape(4, 3))
+    cells.var_names = ["2", "3", "1"]
+    cells.write_h5ad(tmp_path / "t.h5ad")
+    table = files.read(tmp_path / "t.h5ad", columns=["1"])
+    assert table.X[0].tolist() == [2.0]
+    assert "`1` is taken for the column of that name, not for the first column" in (
+        table.notes
+    )
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"columns": ["d"]}, {"labels": "d"}, {"ids": ["d"]}]
+)
+@pytest.mark.parametrize("some", [False, True])
+def test_formulas_without_stored_values_are_refused(tmp_path, options, some):
+    path = tmp_path / "t.xlsx"
+    rows = [["a", "b", "d"], *([i * 7 % 5, i / 2, f"=A{i + 2}*2"] for i in range(12))]
+    if some:
+        rows[1][2] = 3.5
+    workbook(path, data=rows)
+    with pytest.raises(
+        files.TableError,
+        match=r"`d` holds formulas without stored values: open and save the file in E",
+    ):
+        files.read(path, **options)
+    assert files.read(path, drop=["d"]).names == ("a", "b")
+    assert files.read(path, columns=["a"]).names == ("a",)
+
+
+def test_only_formulas_are_refused_as_well(tmp_path):
+    path = tmp_path / "t.xlsx"
+    workbook(path, data=[[f"=ROW()*{i}", f"=ROW()+{i}"] for i in range(5)])
+    with pytest.raises(files.TableError, match="formulas without stored values"):
+        files.read(path)
+
+
+def test_a_formula_with_an_empty_text_for_a_value_is_an_empty_cell(tmp_path):
+    path, saved = tmp_path / "t.xlsx", tmp_path / "saved.xlsx"
+    rows = [["a", "d"], *([i * 7 % 5, i * i / 2] for i in range(12))]
+    rows[3][1] = "=IF(A4>9,A4,A5)"
+    workbook(path, data=rows)
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(saved, "w") as new:
+        for name in old.namelist():
+            text = old.read(name)
+            if name.startswith("xl/worksheets/"):
+                # As Excel writes =IF(A4>9,A4,"").
+                assert text.count(b'<c r="B4">') == 1
+                text = text.replace(b'<c r="B4">', b'<c r="B4" t="str">')
+            new.writestr(name, text)
+    with pytest.raises(files.TableError, match="`d` holds formulas without stored"):
+        files.read(path)
+    with pytest.raises(files.TableError, match=r"1 cell is missing.*`d` in line 4"):
+        files.read(saved)
+    assert files.read(saved, missing="drop-rows").X.shape == (11, 2)
+
+
+def test_text_that_begins_as_a_formula_is_text(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("name,x\n=1+1,2.5\n=2+2,3.5\n")
+    assert files.read(path).kept["name"].tolist() == ["=1+1", "=2+2"]
+
+
+def test_an_axis_that_counts_rows_is_an_axis(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "localmap_1,localmap_2\n" + "".join(f"{i},{i * 7 % 11}\n" for i in range(20))
+    )
+    kept = list(files.read(path).kept.columns)
+    assert kept == ["localmap_1"]
+    table = files.read(path, ids=kept, columns=["localmap_1", "localmap_2"])
+    assert table.map.shape == (20, 2)
+
+
+def test_an_empty_column_speaks_for_no_separator(tmp_path):
+    """``;`` in a cell, or an empty cell and a decimal comma: nobody can tell."""
+    path = tmp_path / "x.csv"
+    path.write_text(";,0\n;,1\n")
+    with pytest.raises(files.TableError, match=r"may divide the columns.*option sep"):
+        files.read(path)
+    assert files.read(path, dialect=files.Dialect(sep=",")).X.tolist() == [[0], [1]]

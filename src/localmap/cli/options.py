@@ -151,5 +151,6 @@ def read_map(path: Path | Source, arguments: argparse.Namespace, **other: Any) -
     table = read(arguments, source, **other)
     if set(axes) <= set(table.names):
         return table
-    other["ids"] = [*other.get("ids", arguments.id), *table.kept.columns]
+    kept = [name for name in table.kept.columns if name not in axes]
+    other["ids"] = [*other.get("ids", arguments.id), *kept]
     return read(arguments, source, **other, columns=axes)

@@ -131,6 +131,13 @@ def _refuse_absent(
         )
         raise ValueError(msg)
     aside = {arguments.labels, *arguments.id}
+    both = [name for name in names if name in aside]
+    if both:
+        msg = (
+            f"{listed(both)} is a column of the model: it is embedded, and cannot be "
+            "labels or an id as well. Leave the option out"
+        )
+        raise ValueError(msg)
     left = [name for name in there if name not in names and name not in aside]
     if left:
         say(f"  not of the model, not used: {listed(left)}")

@@ -6,16 +6,16 @@ one line; `Dialect` says what is known of a text beforehand. `write` writes a ma
 
 The steps, in order: `source` finds what a file is; `text` (with `encoding`, `layout`,
 `header`, `marks`, `parse`), `workbook`, `arrow_files` and `arrays` read its columns;
-`columns` chooses among them; `missing` completes them.
+`columns` chooses among them, by what `selection` asks for; `missing` completes them.
 """
 
 from __future__ import annotations
 
 from localmap.files.atomic import Outputs, atomic_file, check_output
-from localmap.files.columns import Selection
 from localmap.files.dialect import Dialect
 from localmap.files.errors import TableError
 from localmap.files.read import column_names, read
+from localmap.files.selection import Selection
 from localmap.files.source import READABLE, Source, find
 from localmap.files.table import AXIS, AXIS_NAME, NAMELESS, Table
 from localmap.files.write import WRITABLE, check_format, write, write_map

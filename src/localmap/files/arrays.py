@@ -9,8 +9,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from localmap.files.columns import Selection
 from localmap.files.errors import TableError
+from localmap.files.grid import repeated_names, unique_names
+from localmap.files.selection import Selection, find_columns, refuse_ambiguous
 from localmap.files.source import Source
 
 # How SciPy, and people by hand, put a sparse matrix into an archive.
@@ -133,13 +134,13 @@ def read_h5ad(source: Source, selection: Selection, part: str | None) -> Matrix:
 
 def pick(matrix: Matrix, selection: Selection, name: str) -> NDArray[np.int64] | None:
     """Return the columns that were asked for, None for all."""
-    from localmap.files.columns import find_columns
-
     names: Sequence[str] = matrix.names
     if not names:
         names = [f"column {i + 1}" for i in range(matrix.X.shape[1])]
     if selection.columns is None and not selection.drop:
         return None
+    asked = Selection(columns=selection.columns, drop=selection.drop)
+    refuse_ambiguous(asked, unique_names(names), repeated_names(names), name)
     chosen = dict.fromkeys(range(len(names)))
     if selection.columns is not None:
         chosen = {}

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from localmap.files.errors import TableError
-from localmap.files.grid import Column, Grid, unique_names
+from localmap.files.grid import Column, Grid, repeated_names, unique_names
 from localmap.files.source import Source
 from localmap.files.typed import shown
 
@@ -27,7 +27,8 @@ def read_feather(source: Source) -> Grid:
 
 def from_arrow(table: Any, name: str) -> Grid:
     """Make a grid of an Arrow table; numbers and truths are data."""
-    names = unique_names([str(called) for called in table.column_names])
+    written = [str(called) for called in table.column_names]
+    names = unique_names(written)
     if not names or not len(table):
         msg = f"{name} has no {'rows' if names else 'columns'}"
         raise TableError(msg)
@@ -36,6 +37,7 @@ def from_arrow(table: Any, name: str) -> Grid:
         for called, array in zip(names, table.columns, strict=True)
     ]
     grid = Grid(name, columns, len(table), row_names=_row_names(table, names))
+    grid.repeated = repeated_names(written)
     grid.decisions.append(f"{len(names)} columns")
     return grid
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +13,15 @@ from numpy.typing import NDArray
 from localmap.files.errors import TableError
 from localmap.files.grid import Column, Grid
 from localmap.files.numbers import is_missing
+from localmap.files.selection import (
+    Selection,
+    find_columns,
+    find_one,
+    names_of_digits,
+    refuse_ambiguous,
+)
+from localmap.files.table import AXIS
+from localmap.files.units import mark_of
 
 # Names that say "this is which row it is", whatever the cells are; the last three are
 # what R, pandas and Arrow call names of rows that have none.
@@ -37,29 +45,10 @@ LONG_DIGITS: Final = 16
 
 TOO_LONG: Final = "looks like an id, with whole numbers too long to be exact"
 
-RANGE: Final = re.compile(r"(\d+)-(\d+)")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Selection:
-    """Columns by name, number from 1, range (``3-10``) or pattern (``gene_*``).
-
-    Parameters
-    ----------
-    columns : sequence of str or int, optional
-        The columns to embed, whatever they look like; default: all that are numbers.
-    drop : sequence of str or int, default=()
-        Columns to leave out.
-    ids : sequence of str or int, default=()
-        Columns that name rows: kept beside the map.
-    labels : str or int, optional
-        The column with the group of each row: kept beside the map.
-    """
-
-    columns: Sequence[str | int] | None = None
-    drop: Sequence[str | int] = ()
-    ids: Sequence[str | int] = ()
-    labels: str | int | None = None
+MARKED: Final = (
+    "numbers with `{}` in each cell are text; write them without, or leave the column "
+    "out"
+)
 
 
 @dataclass
@@ -71,42 +60,6 @@ class Choice:
     labels: Column | None = None
     left_out: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-
-
-def find_columns(given: str | int, names: Sequence[str], file: str) -> list[int]:
-    """Return the places of the columns that a name, number, range or pattern means.
-
-    Examples
-    --------
-    >>> find_columns("gene_*", ["id", "gene_1", "gene_2"], "x.csv")
-    [1, 2]
-    >>> find_columns(1, ["id", "gene_1", "gene_2"], "x.csv")
-    [0]
-    """
-    text = str(given)
-    if text in names:
-        return [list(names).index(text)]
-    ends = RANGE.fullmatch(text)
-    first, last = (int(ends[1]), int(ends[2])) if ends else (0, -1)
-    if text.isdigit():
-        first = last = int(text)
-    if 1 <= first <= last <= len(names):
-        return list(range(first - 1, last))
-    found = [i for i, name in enumerate(names) if fnmatchcase(name, text)]
-    if found and any(sign in text for sign in "*?["):
-        return found
-    shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-    msg = f"{file} has no column {text!r}; it has {shown}"
-    raise TableError(msg)
-
-
-def find_one(given: str | int, names: Sequence[str], file: str) -> int:
-    """Return the place of the one column that is meant."""
-    found = find_columns(given, names, file)
-    if len(found) > 1:
-        msg = f"labels must be one column of {file}; {given!r} means {len(found)}"
-        raise TableError(msg)
-    return found[0]
 
 
 def exact_columns(
@@ -138,30 +91,40 @@ def _count(cells: Sequence[str], start: int) -> bool:
 def choose(grid: Grid, selection: Selection) -> Choice:
     """Decide what becomes of each column, and say why where it is not plain."""
     names, file = grid.names, grid.name
-    found = Choice()
+    refuse_ambiguous(selection, names, grid.repeated, file)
+    found = Choice(notes=names_of_digits(selection, names))
     ids = [i for given in selection.ids for i in find_columns(given, names, file)]
+    asked_aside = set(ids)
     ids += [names.index(name) for name in grid.row_names]
     dropped = {i for given in selection.drop for i in find_columns(given, names, file)}
     label = None
     if selection.labels is not None:
         label = find_one(selection.labels, names, file)
         found.labels = grid.columns[label]
+        asked_aside.add(label)
     aside = dict.fromkeys([*ids, *([] if label is None else [label])])
     found.kept = [grid.columns[i] for i in aside]
+    _refuse_unstored(found.kept, file)
     rest = [i for i in range(len(names)) if i not in aside and i not in dropped]
     if selection.columns is not None:
-        _take_asked(grid, selection, found)
+        _take_asked(grid, selection, asked_aside, found)
         others = Choice()  # of which those that name rows are kept all the same
         taken = {id(column) for column in found.data}
-        left = (grid.columns[i] for i in rest)
-        _sort_out([c for c in left if id(c) not in taken], others)
+        untaken = [
+            column
+            for column in (grid.columns[i] for i in rest)
+            if id(column) not in taken and not column.unstored
+        ]
+        _sort_out(untaken, others)
         found.kept = _in_order(grid, [*found.kept, *others.kept])
         return found
-    _sort_out([grid.columns[i] for i in rest], found)
+    left = [grid.columns[i] for i in rest]
+    _refuse_spoiled(left, file)
+    _sort_out(left, found)
     found.kept = _in_order(grid, found.kept)
     if not found.data:
         told = [f"`{c.name}`: {c.fault}" for c in grid.columns if c.fault]
-        faults = "; ".join((told or found.left_out or found.notes)[:3])
+        faults = "; ".join((found.left_out or told or found.notes)[:3])
         msg = f"{file} has no numeric column to embed: {faults or 'nothing is left'}"
         raise TableError(msg)
     return found
@@ -173,7 +136,9 @@ def _in_order(grid: Grid, columns: list[Column]) -> list[Column]:
     return sorted(columns, key=lambda column: place[id(column)])
 
 
-def _take_asked(grid: Grid, selection: Selection, found: Choice) -> None:
+def _take_asked(
+    grid: Grid, selection: Selection, aside: set[int], found: Choice
+) -> None:
     """Take the columns that were asked for; refuse what cannot be taken."""
     asked: dict[int, None] = {}
     for given in selection.columns or ():
@@ -181,17 +146,46 @@ def _take_asked(grid: Grid, selection: Selection, found: Choice) -> None:
     for given in selection.drop:
         for i in find_columns(given, grid.names, grid.name):
             asked.pop(i, None)
+    # Axes of a map are data whatever they look like, even where all columns that were
+    # kept at first sight are given for ids.
+    for i in [i for i in asked if i in aside and not AXIS.fullmatch(grid.names[i])]:
+        what = "holds the labels" if grid.columns[i] is found.labels else "is an id"
+        found.notes.append(
+            f"`{grid.names[i]}` {what}: kept beside the map, not embedded"
+        )
+        del asked[i]
+    _refuse_unstored([grid.columns[i] for i in asked], grid.name)
     for i in asked:
         column = grid.columns[i]
         if column.fault:
-            msg = f"{grid.name}: `{column.name}` cannot be embedded: {column.fault}"
+            mark = mark_of(column.texts)
+            why = MARKED.format(mark) if mark else column.fault
+            why += f"; {column.way_out}" if column.way_out else ""
+            msg = f"{grid.name}: `{column.name}` cannot be embedded: {why}"
             raise TableError(msg)
         found.data.append(column)
         if column.told:
             found.notes.append(column.told)
     if not found.data:
-        msg = f"{grid.name}: columns and drop leave nothing to embed"
+        msg = f"{grid.name}: columns, drop, labels and ids leave nothing to embed"
         raise TableError(msg)
+
+
+def _refuse_spoiled(columns: Sequence[Column], file: str) -> None:
+    """Refuse a column that is data but for a few cells, rather than lose it."""
+    _refuse_unstored(columns, file)
+    for column in columns:
+        name = column.name
+        if column.way_out and not (_is_row_name(name) or LIKE_IDS.fullmatch(name)):
+            msg = f"{file}: `{name}`: {column.fault}; {column.way_out}"
+            raise TableError(msg)
+
+
+def _refuse_unstored(columns: Sequence[Column], file: str) -> None:
+    for column in columns:
+        if column.unstored:
+            msg = f"{file}: `{column.name}` {column.fault}: {column.way_out}"
+            raise TableError(msg)
 
 
 def _sort_out(columns: Sequence[Column], found: Choice) -> None:
@@ -200,7 +194,12 @@ def _sort_out(columns: Sequence[Column], found: Choice) -> None:
     for column in columns:
         name = column.name
         if column.is_text or column.fault:
-            if column.is_text and (_is_row_name(name) or _all_differ(column.texts)):
+            named = _is_row_name(name)
+            is_id = named or LIKE_IDS.fullmatch(name)
+            mark = "" if is_id else mark_of(column.texts)
+            if mark:
+                found.left_out.append(f"`{name}`: {MARKED.format(mark)}")
+            elif column.is_text and (named or _all_differ(column.texts)):
                 found.kept.append(column)
                 found.notes.append(f"`{name}` names rows: kept beside the map")
             else:

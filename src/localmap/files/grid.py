@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,11 @@ class Column:
         What the file says, to be kept to the letter.
     fault : str
         Why the column is no data; empty if it is.
+    way_out : str
+        What mends a fault of a column that is data but for it: such a column is not
+        left out, the table is refused.
+    unstored : bool
+        Whether the file lacks values of the column that it had when it was open.
     told : str
         What was done to read it, if that is not plain.
     """
@@ -31,6 +37,8 @@ class Column:
     array: Any = None
     texts: Any = None
     fault: str = ""
+    way_out: str = ""
+    unstored: bool = False
     told: str = ""
 
     @property
@@ -80,6 +88,8 @@ class Grid:
     where: Callable[[int], str] = field(default=lambda row: f"row {row + 1}")
     # Columns that the file itself says name its rows.
     row_names: tuple[str, ...] = ()
+    # Names that the file gives to several columns, and how these are called here.
+    repeated: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -96,7 +106,7 @@ def unique_names(names: Sequence[str]) -> list[str]:
     ['a', 'b', 'a.1']
     """
     seen: set[str] = set()
-    found = []
+    found: list[str] = []
     for name in names:
         unique, count = name, 0
         while unique in seen or (count and unique in names):
@@ -104,4 +114,20 @@ def unique_names(names: Sequence[str]) -> list[str]:
             unique = f"{name}.{count}"
         seen.add(unique)
         found.append(unique)
+    return found
+
+
+def repeated_names(names: Sequence[str]) -> dict[str, list[str]]:
+    """Return names that stand several times, each with those that are unique.
+
+    Examples
+    --------
+    >>> repeated_names(["a", "b", "a"])
+    {'a': ['a', 'a.1']}
+    """
+    counts = Counter(names)
+    found: dict[str, list[str]] = {}
+    for name, unique in zip(names, unique_names(names), strict=True):
+        if counts[name] > 1:
+            found.setdefault(name, []).append(unique)
     return found

@@ -285,7 +285,9 @@ def _hides_a_table(part: tuple[str, list[str]]) -> bool:
 def _numeric_columns(layout: Layout) -> int:
     columns = layout.columns or [[cell] for cell in layout.rows[0][1]]
     return sum(
-        all(is_any_number(c) or is_missing(c) for c in column) for column in columns
+        any(map(is_any_number, column))  # an empty column speaks for no separator
+        and all(is_any_number(c) or is_missing(c) for c in column)
+        for column in columns
     )
 
 

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from localmap.files import arrays
 from localmap.files.arrow_files import read_feather, read_parquet
-from localmap.files.columns import Choice, Selection, choose, exact_columns
+from localmap.files.columns import Choice, choose, exact_columns
 from localmap.files.dialect import Dialect
 from localmap.files.errors import TableError
-from localmap.files.grid import Column, Grid
+from localmap.files.grid import Column, Grid, unique_names
 from localmap.files.missing import check_way, complete
 from localmap.files.numbers import is_missing
+from localmap.files.selection import Selection, names_of_digits
 from localmap.files.source import Source, find
 from localmap.files.table import Table
 from localmap.files.text import read_text
@@ -115,12 +116,17 @@ def column_names(
     dialect: Dialect | None = None,
     sheet: str | None = None,
 ) -> tuple[str, ...]:
-    """Return the names of the columns of a table; none for arrays without names."""
+    """Return the names of the columns of a table; none for arrays without names.
+
+    Each is there once: of columns with the same name ``a``, the second is ``a.1``. To
+    ask for ``a`` alone is refused by `read` then.
+    """
     source = find(path)
     if source.kind == "parquet":
         from pyarrow import parquet
 
-        return tuple(map(str, parquet.read_schema(source.open()).names))
+        schema = parquet.read_schema(source.open())
+        return tuple(unique_names(list(map(str, schema.names))))
     if source.kind in MATRICES:
         return ()
     grid = _read_grid(source, Selection(), dialect or Dialect(), sheet, ())
@@ -231,6 +237,8 @@ def _from_matrix(
     X, names, notes = matrix.X, list(matrix.names), list(matrix.decisions)
     picked = arrays.pick(matrix, selection, name)
     if picked is not None:
+        asked = Selection(columns=selection.columns, drop=selection.drop)
+        notes += names_of_digits(asked, names)
         X = X[:, picked]
         names = [names[i] for i in picked] if names else []
     rows, filled = np.arange(X.shape[0]), None

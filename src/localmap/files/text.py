@@ -15,7 +15,7 @@ from typing import Final
 from localmap.files.dialect import Dialect
 from localmap.files.encoding import to_utf8
 from localmap.files.errors import TableError
-from localmap.files.grid import Grid, unique_names
+from localmap.files.grid import Grid, repeated_names, unique_names
 from localmap.files.header import decide_header, is_second_header
 from localmap.files.layout import Layout, decide_layout
 from localmap.files.marks import decide_decimal
@@ -70,7 +70,8 @@ def read_text(
         msg = f"{name} has no rows"
         raise TableError(msg)
     decimal = decide_decimal(body, layout.sep, asked, name)
-    names = _names(layout, header=header)
+    named = _names(layout, header=header)
+    names = unique_names(named)
     layout = replace(layout, header=header)
     parsed = parse(data, layout, decimal, body, exact(names, body), also, name)
     decided = replace(
@@ -85,7 +86,9 @@ def read_text(
     decisions = [decided.describe(len(names))]
     if header and layout.rows[0][0] == 0:
         decisions.append("names of columns are those in the comment above the rows")
-    return Grid(name, columns, len(parsed[0]), decisions, where)
+    repeated = repeated_names(named)
+    rows = len(parsed[0])
+    return Grid(name, columns, rows, decisions, where, repeated=repeated)
 
 
 def _cut_top(data: bytes, asked: Dialect) -> tuple[bytes, Dialect, int]:
@@ -157,7 +160,6 @@ def _names(layout: Layout, *, header: bool) -> list[str]:
     if not header:
         return [f"column {i + 1}" for i in range(layout.width)]
     first = [str(cell).strip() for cell in layout.rows[0][1]]
-    named = [
+    return [
         cell or ("row" if i == 0 else f"column {i + 1}") for i, cell in enumerate(first)
     ]
-    return unique_names(named)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from localmap.files.dialect import Dialect
 from localmap.files.grid import Column
@@ -12,6 +12,12 @@ from localmap.files.marks import convert, decide_decimal
 from localmap.files.numbers import MISSING
 
 Where = Callable[[int], str]
+
+# A column with so many numbers, and so large a share of them among its cells that are
+# not empty, is one of numbers with a few cells gone wrong: to leave it out would lose a
+# measurement. Fewer numbers may stand by chance among names.
+ENOUGH_NUMBERS: Final = 10
+MOSTLY: Final = 0.9
 
 
 def settle(
@@ -71,8 +77,16 @@ def from_text(
     if numbers.null_count == n:
         fault = f"is text, first {example} in {where(first)}"
         return Column(name, texts=texts, fault=fault), ""
-    fault = f"{bad} of {n} cells are no numbers, first {example} in {where(first)}"
-    return Column(name, array=numbers, texts=texts, fault=fault), mark
+    are = "is no number" if bad == 1 else "are no numbers"
+    column = Column(name, array=numbers, texts=texts)
+    column.fault = f"{bad} of {n} cells {are}, first {example} in {where(first)}"
+    there = n - numbers.null_count
+    if there >= ENOUGH_NUMBERS and there >= MOSTLY * (there + bad):
+        column.way_out = (
+            f"the option na says that {example} means missing, drop leaves the column "
+            "out"
+        )
+    return column, mark
 
 
 def shown(cell: str) -> str:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from localmap.files.dialect import Dialect
 from localmap.files.errors import TableError
-from localmap.files.grid import Grid, unique_names
+from localmap.files.grid import Grid, repeated_names, unique_names
 from localmap.files.header import decide_header, is_second_header
 from localmap.files.records import Quoted
 from localmap.files.source import Source
 from localmap.files.typed import settle
+
+UNSTORED: Final = "holds formulas without stored values"
+SAVE_AGAIN: Final = "open and save the file in Excel or LibreOffice"
+
+
+class Formula(Quoted):
+    """A formula whose value is not in the file; no cell that is empty."""
 
 
 def read_xlsx(
@@ -87,10 +94,20 @@ def _to_grid(
         lambda r: f"line {lines[r]}",
         name,
     )
+    for i, column in enumerate(found):
+        if any(isinstance(row[i], Formula) for _, row in rows):
+            column.fault, column.way_out, column.unstored = UNSTORED, SAVE_AGAIN, True
     decisions = [
         f"{len(names)} columns, header {'yes' if header else 'no'}, sheet {title!r}"
     ]
-    return Grid(name, found, len(body), decisions, lambda r: f"line {lines[r]}")
+    return Grid(
+        name,
+        found,
+        len(body),
+        decisions,
+        lambda r: f"line {lines[r]}",
+        repeated=repeated_names(names),
+    )
 
 
 def _cells(source: Source, sheet: str | None) -> tuple[str, list[list[str]], int]:
@@ -126,9 +143,30 @@ def _cells(source: Source, sheet: str | None) -> tuple[str, list[list[str]], int
         page = book[title]
         rows = [list(map(_text, row)) for row in page.iter_rows(values_only=True)]
         width = max(map(len, rows), default=0)
-        return title, [row + [""] * (width - len(row)) for row in rows], 1
+        cells = [row + [""] * (width - len(row)) for row in rows]
     finally:
         book.close()
+    if not all(map(all, cells)):
+        _mark_formulas(source, title, cells)
+    return title, cells, 1
+
+
+def _mark_formulas(source: Source, title: str, cells: list[list[str]]) -> None:
+    """Tell formulas without values from empty cells, which takes a second look."""
+    from openpyxl import load_workbook
+
+    formulas = load_workbook(source.open(), read_only=True)
+    values = load_workbook(source.open(), read_only=True, data_only=True)
+    pages = formulas[title].iter_rows(), values[title].iter_rows()
+    try:
+        for row, *found in zip(cells, *pages, strict=True):
+            for i, (cell, value) in enumerate(zip(*found, strict=True)):
+                # An empty text is a value, too; its type is "str".
+                if cell.data_type == "f" and not row[i] and value.data_type == "n":
+                    row[i] = Formula(cell.value)
+    finally:
+        formulas.close()
+        values.close()
 
 
 def _text(value: Any) -> str:

@@ -16,7 +16,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from localmap.cells.counts import why_not_counts
 from localmap.cells.needed import scanpy_for
 from localmap.cells.record import storable, versions
-from localmap.cells.representation import check_cells
+from localmap.cells.representation import check_cells, values_of
 from localmap.geometry.finite import listed
 
 if TYPE_CHECKING:
@@ -198,14 +198,7 @@ def _check_counts(adata: AnnData, layer: str | None) -> None:
             "adata[:, genes].to_memory()."
         )
         raise ValueError(msg)
-    if layer is not None and layer not in adata.layers:
-        names = listed([repr(str(name)) for name in adata.layers], 8) or "no layer"
-        msg = f"layer must be one of adata.layers ({names}) or None; got {layer!r}."
-        raise ValueError(msg)
-    values = adata.X if layer is None else adata.layers[layer]
-    if values is None:
-        msg = "X is empty: there are no counts."
-        raise ValueError(msg)
+    values = values_of(adata, layer)
     where = "X" if layer is None else f"layers[{layer!r}]"
     reason = why_not_counts(values)
     if reason is None and layer is None and "log1p" in adata.uns:

@@ -22,6 +22,7 @@ from localmap.cells.placing import placed_by_representation, usual_limit
 from localmap.cells.record import record_of, storable, versions
 from localmap.cells.representation import check_cells, choose, place_named
 from localmap.estimators.base import MapEstimator
+from localmap.method.parameters import Parameters
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -42,7 +43,7 @@ def localmap(
     near_strength: float | None = None,
     locality: float = 1.0,
     init_pos: str | NDArray[Any] | None = None,
-    n_iters: tuple[int, int, int] = (100, 100, 250),
+    n_iters: tuple[int, ...] = Parameters.n_iters,
     learning_rate: float = 1.0,
     random_state: Any = 0,
     n_jobs: int | None = -1,
@@ -155,7 +156,7 @@ def pacmap(
     mid_near_ratio: float = 0.5,
     further_ratio: float = 2.0,
     init_pos: str | NDArray[Any] | None = None,
-    n_iters: tuple[int, int, int] = (100, 100, 250),
+    n_iters: tuple[int, ...] = Parameters.n_iters,
     learning_rate: float = 1.0,
     random_state: Any = 0,
     n_jobs: int | None = -1,

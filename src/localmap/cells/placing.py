@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from localmap import kernels
 from localmap.cells import genes
-from localmap.cells.representation import choose
+from localmap.cells.representation import choose, values_of
 from localmap.estimators.base import MapEstimator
 from localmap.geometry.distances import METRICS
 from localmap.geometry.finite import listed
@@ -90,14 +90,7 @@ def placed_by_genes(
         columns = listed([repr(str(c)) for c in adata.var], 8) or "no columns"
         msg = f"gene_symbols must be a column of var ({columns}); got {gene_symbols!r}."
         raise ValueError(msg)
-    if layer is not None and layer not in adata.layers:
-        names = listed([repr(str(name)) for name in adata.layers], 8) or "no layer"
-        msg = f"layer must be one of adata.layers ({names}) or None; got {layer!r}."
-        raise ValueError(msg)
-    values = adata.X if layer is None else adata.layers[layer]
-    if values is None:
-        msg = "X is empty: there are no genes to place cells by."
-        raise ValueError(msg)
+    values = values_of(adata, layer)
     names = adata.var_names if gene_symbols is None else adata.var[gene_symbols]
     found = genes.matched(model, np.asarray(names.astype(str)), missing)
     fill = np.zeros(len(found))

@@ -148,3 +148,16 @@ def _numbers(values: Any) -> Any:
     if issparse(values):
         return csr_array(values)
     return np.asarray(values)
+
+
+def values_of(adata: AnnData, layer: str | None) -> Any:
+    """Return the values of genes: X, or a layer that is asked for."""
+    if layer is not None and layer not in adata.layers:
+        names = listed([repr(str(name)) for name in adata.layers], 8) or "no layer"
+        msg = f"layer must be one of adata.layers ({names}) or None; got {layer!r}."
+        raise ValueError(msg)
+    values = adata.X if layer is None else adata.layers[layer]
+    if values is None:
+        msg = "X is empty: there are no values of genes."
+        raise ValueError(msg)
+    return values

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from localmap.files.atomic import atomic_file
+from localmap.method.parameters import Parameters
 from localmap.plotting.canvas import plain
 from localmap.plotting.colors import Theme, look
 from localmap.plotting.columns import column_of
@@ -42,7 +43,7 @@ class Film:
         Frames kept, evenly spread over the iterations.
     sample : int, default=20000
         Points filmed, drawn at random where the map has more.
-    n_iters : tuple of three int, default=(100, 100, 250)
+    n_iters : tuple of int, default=(100, 100, 250)
         Iterations of the three phases, as given to the estimator.
 
     Examples
@@ -62,7 +63,7 @@ class Film:
         n_frames: int = 40,
         *,
         sample: int = 20_000,
-        n_iters: tuple[int, int, int] = (100, 100, 250),
+        n_iters: tuple[int, ...] = Parameters.n_iters,
     ) -> None:
         if n_frames < 2 or sample < 1:
             msg = (

@@ -243,3 +243,12 @@ def test_rounding_is_no_column():
     Z, done = preprocess(X, scale="standard")
     assert done.scaling.spread[2] == pytest.approx(0.5)  # the unit, not the rounding
     assert np.ptp(Z[:, 2]) < 1e-6
+
+
+def test_the_verbose_line_tells_columns_that_decide(capsys):
+    how = {"random_state": 0, "n_iters": (2, 2, 2), "verbose": True}
+    LocalMAP(**how).fit(wine())
+    assert "columns 3 of 6 make 100% of the distances" in capsys.readouterr().err
+    for quiet in ({"scale": "standard"}, {"verbose": False}):
+        LocalMAP(**(how | quiet)).fit(wine())
+        assert "of the distances" not in capsys.readouterr().err

@@ -132,5 +132,11 @@ READERS: Final[dict[str, Callable[[Path, str | None], tuple[Any, Any]]]] = {
     ".csv": _read_table,
     ".tsv": _read_table,
     ".parquet": _read_table,
+    ".feather": _read_table,
+    ".txt": _read_table,
+    ".xlsx": _read_table,
+    ".gz": _read_table,
+    ".zst": _read_table,
+    ".zip": _read_table,
     ".h5ad": _read_h5ad,
 }

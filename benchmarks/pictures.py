@@ -259,6 +259,7 @@ def films():
 
 
 def main():
+    MAPS.mkdir(parents=True, exist_ok=True)
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("maps", "plot", "page", "film"))
     what = parser.parse_args().what

@@ -10,6 +10,7 @@ each way in a process of its own.
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -43,11 +44,11 @@ EXPLAINED = (
 
 def kang():
     """Raw counts with the labels that the paper's authors used."""
-    with np.load(data.FOLDER / "kang_counts.npz") as archive:
+    with np.load(Path(os.environ["LOCALMAP_DATA"]) / "kang_counts.npz") as archive:
         parts = (archive["data"], archive["indices"], archive["indptr"])
         counts = sp.csr_matrix(parts, shape=tuple(archive["shape"]))
         genes = archive["genes"]
-    with np.load(data.FOLDER / "kang.npz") as archive:
+    with np.load(Path(os.environ["LOCALMAP_DATA"]) / "kang.npz") as archive:
         obs = {
             "cell_type": archive["label_names"][archive["y"]],
             "stim": np.where(archive["stim"] == 1, "STIM", "CTRL"),
@@ -139,7 +140,7 @@ def timed(run, adata):
 
 
 def generated(n):
-    X, _ = data.mixture(n)
+    X, _ = data.load(f"mixture{n}")
     return anndata.AnnData(
         obs=pd.DataFrame(index=map(str, range(n))), obsm={"X_pca": X}
     )

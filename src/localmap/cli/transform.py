@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from localmap.cli import embed, options
 from localmap.cli.main import say
-from localmap.cli.wording import listed
 
 if TYPE_CHECKING:
     from localmap.files import Source, Table
@@ -114,6 +113,7 @@ def _refuse_absent(
 ) -> None:
     """Refuse a table without a column of the model; report those that are left over."""
     from localmap import files
+    from localmap.geometry.finite import listed
 
     how = {"dialect": options.dialect_of(arguments), "sheet": arguments.sheet}
     there = files.column_names(source, **how)
@@ -127,7 +127,7 @@ def _refuse_absent(
     if absent:
         msg = (
             f"{arguments.input} lacks {len(absent)} of {len(names)} columns of the "
-            f"model: {listed(absent)}; it has {listed(there)}"
+            f"model: {listed(absent, 8)}; it has {listed(there, 8)}"
         )
         raise ValueError(msg)
     aside = {arguments.labels, *arguments.id}
@@ -140,7 +140,7 @@ def _refuse_absent(
         raise ValueError(msg)
     left = [name for name in there if name not in names and name not in aside]
     if left:
-        say(f"  not of the model, not used: {listed(left)}")
+        say(f"  not of the model, not used: {listed(left, 8)}")
 
 
 def _tell_far(distance: Any, usual: float, *, named: bool) -> None:

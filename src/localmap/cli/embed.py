@@ -110,21 +110,14 @@ def named(table: Table) -> Any:
 
 
 def _warn_of_scales(table: Table, model: Any) -> None:
-    """Point out columns that decide the distances by their unit alone."""
-    from localmap.geometry.distances import METRICS
-    from localmap.geometry.scaling import dominant_columns
+    """Point out columns that decide the distances, where the fit does not say so."""
+    from localmap.estimators.inputs import deciding_columns
 
-    scalable = model.metric in METRICS and METRICS[model.metric].scalable
-    if model.scale != "none" or not scalable or not table.names:
+    if model.verbose or not table.names:
         return
-    found = dominant_columns(table.X)
-    if found is None:
-        return
-    names = ", ".join(table.names[column] for column in found.columns)
-    say(
-        f"localmap: {names} of {len(table.names)} columns make {found.share:.0%} of "
-        "distances, by unit alone perhaps: --scale standard (or robust) lets all count"
-    )
+    told = deciding_columns(table.X, model.metric, model.scale, table.names)
+    if told is not None:
+        say(f"localmap: {told}; --scale standard (or robust) lets all count")
 
 
 def silhouette_of(Y: Any, groups: Any) -> tuple[float, bool] | None:

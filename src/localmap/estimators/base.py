@@ -18,7 +18,12 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from localmap.estimators.display import fragment
-from localmap.estimators.inputs import as_numbers, doubt_distances, numbers_of
+from localmap.estimators.inputs import (
+    as_numbers,
+    deciding_columns,
+    doubt_distances,
+    numbers_of,
+)
 from localmap.estimators.model_file import write_model
 from localmap.geometry.distances import PRECOMPUTED, SPARSE
 from localmap.geometry.finite import check_finite
@@ -26,6 +31,7 @@ from localmap.geometry.precomputed import check_distances
 from localmap.geometry.rows import RowSpace
 from localmap.kernels import thread_count
 from localmap.method.embed import embed
+from localmap.method.optimize import say
 from localmap.method.out_of_sample import FittedMap, place
 from localmap.method.parameters import Parameters, random_key
 
@@ -98,6 +104,11 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             doubt_distances(X)
         if not isinstance(params.init, str):
             self._check_start(params.init, (data.shape[0], params.n_components))
+        if params.verbose:
+            names = getattr(self, "feature_names_in_", None)
+            told = deciding_columns(data, params.metric, params.scale, names)
+            if told is not None:
+                say(f"{told}; scale='standard' lets all count")
         result = embed(data, params, key)
         self.n_neighbors_ = result.counts.near
         self.neighbor_recall_ = result.neighbor_recall

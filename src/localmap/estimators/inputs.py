@@ -7,13 +7,15 @@ for rows would make a map, and a wrong one.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from localmap.geometry.distances import PRECOMPUTED
+from localmap.geometry.distances import METRICS, PRECOMPUTED
 from localmap.geometry.finite import listed
+from localmap.geometry.scaling import dominant_columns
 
 # Cells with what is known of them, by package and class: no table, but they hold some.
 ANNOTATED: Final = {("anndata", "AnnData"), ("mudata", "MuData")}
@@ -155,6 +157,21 @@ def doubt_distances(X: Any) -> None:
             UserWarning,
             stacklevel=3,
         )
+
+
+def deciding_columns(
+    X: Any, metric: str, scale: str, names: Sequence[str] | None
+) -> str | None:
+    """Tell columns that decide the distances by their unit alone perhaps, if any do."""
+    scalable = metric in METRICS and METRICS[metric].scalable
+    found = dominant_columns(X) if scale == "none" and scalable else None
+    if found is None:
+        return None
+    share = f"make {found.share:.0%} of the distances"
+    if names is None:
+        return f"columns {', '.join(map(str, found.columns))} of {X.shape[1]} {share}"
+    which = ", ".join(str(names[column]) for column in found.columns)
+    return f"{which} of {X.shape[1]} columns {share}"
 
 
 def _from_other_library(X: Any) -> Any:

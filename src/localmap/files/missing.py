@@ -22,7 +22,6 @@ class Complete:
     X: NDArray[Any]
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
-    filled: NDArray[np.float64] | None
     note: str
 
 
@@ -51,18 +50,16 @@ def complete(
     check_way(missing)
     rows, columns = np.arange(X.shape[0]), np.arange(X.shape[1])
     if X.dtype.kind != "f" or np.isfinite(_total(X)):
-        # Medians also where nothing is missing: other tables may miss something.
-        filled = np.median(X, axis=0) if missing == "median" else None
-        return Complete(X, rows, columns, filled, "")
+        return Complete(X, rows, columns, "")
     _refuse_infinite(X, names, file, where)
     absent = np.isnan(X)
     in_rows, in_columns = absent.any(axis=1), absent.any(axis=0)
     found = f"{_many(absent.sum(), 'cell')} missing, in {_some(in_rows, 'rows')} and "
     found += _some(in_columns, "columns")
     if not in_columns.any():
-        return Complete(X, rows, columns, None, "")
+        return Complete(X, rows, columns, "")
     if missing == "keep":
-        return Complete(X, rows, columns, None, found)
+        return Complete(X, rows, columns, found)
     if missing == "refuse":
         column = int(in_columns.argmax())
         row = int(absent[:, column].argmax())
@@ -72,9 +69,8 @@ def complete(
         )
         raise TableError(msg)
     if missing == "median":
-        filled = np.nanmedian(X, axis=0)
-        X = np.where(absent, filled.astype(X.dtype), X)
-        return Complete(X, rows, columns, filled, f"{found}: filled with medians")
+        X = np.where(absent, np.nanmedian(X, axis=0).astype(X.dtype), X)
+        return Complete(X, rows, columns, f"{found}: filled with medians")
     by_row = missing == "drop-rows"
     keep = ~(in_rows if by_row else in_columns)
     if not keep.any():
@@ -83,10 +79,10 @@ def complete(
         raise TableError(msg)
     if by_row:
         note = f"{found}: these rows are left out"
-        return Complete(X[keep], rows[keep], columns, None, note)
+        return Complete(X[keep], rows[keep], columns, note)
     gone = ", ".join(f"`{_name(names, i)}`" for i in np.flatnonzero(~keep)[:8])
     note = f"{found}: these columns are left out ({gone})"
-    return Complete(X[:, keep], rows, columns[keep], None, note)
+    return Complete(X[:, keep], rows, columns[keep], note)
 
 
 def _total(X: NDArray[Any]) -> float:

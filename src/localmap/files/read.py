@@ -195,7 +195,6 @@ def _from_grid(grid: Grid, choice: Choice, missing: str, na: Sequence[str]) -> T
         notes=tuple(notes),
         left_out=tuple(choice.left_out),
         rows=whole.rows,
-        filled=whole.filled,
     )
 
 
@@ -241,7 +240,7 @@ def _from_matrix(
         notes += names_of_digits(asked, names)
         X = X[:, picked]
         names = [names[i] for i in picked] if names else []
-    rows, filled = np.arange(X.shape[0]), None
+    rows = np.arange(X.shape[0])
     if sparse.issparse(X):
         if not np.isfinite(X.data).all():
             msg = f"{name} has cells that are missing or infinite; mend the matrix"
@@ -251,7 +250,7 @@ def _from_matrix(
         whole = complete(
             np.asarray(X), names, missing, name, lambda row: f"row {row + 1}"
         )
-        X, rows, filled = whole.X, whole.rows, whole.filled
+        X, rows = whole.X, whole.rows
         names = [names[i] for i in whole.columns] if names else []
         notes += [whole.note] if whole.note else []
     kept = pd.DataFrame(matrix.kept, index=pd.RangeIndex(matrix.X.shape[0]))
@@ -264,5 +263,4 @@ def _from_matrix(
         notes=tuple(notes),
         left_out=(),
         rows=rows,
-        filled=filled,
     )

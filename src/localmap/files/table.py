@@ -50,8 +50,6 @@ class Table:
         Columns that are neither data nor kept, one line each, with the reason.
     rows : ndarray of int
         Which rows of the file these are.
-    filled : ndarray or None
-        What missing cells of each column were filled with, if they were.
     """
 
     X: Any
@@ -61,7 +59,6 @@ class Table:
     notes: tuple[str, ...]
     left_out: tuple[str, ...]
     rows: NDArray[np.int64]
-    filled: NDArray[np.float64] | None = None
 
     @property
     def groups(self) -> NDArray[Any] | None:

@@ -55,14 +55,19 @@ def paired(
     Z: kernels.Floats, partners: NDArray[np.integer[Any]], metric: str
 ) -> NDArray[np.float64]:
     """Distances of each row of Z to the rows that `partners` names for it."""
-    paired = METRICS[metric].paired
-    if paired is None:
-        msg = f"metric={metric!r} is Euclidean: its pairs are compared by the core."
-        raise ValueError(msg)
     away = np.empty(partners.shape)
     for slot in range(partners.shape[1]):
-        away[:, slot] = paired(Z, Z[partners[:, slot]])
+        away[:, slot] = row_by_row(Z, Z[partners[:, slot]], metric)
     return away
+
+
+def row_by_row(one: kernels.Floats, other: kernels.Floats, metric: str) -> NDArray[Any]:
+    """Distance of each row of one array to the same row of another."""
+    compare = METRICS[metric].paired
+    if compare is None:
+        msg = f"metric={metric!r} is Euclidean: its pairs are compared by the core."
+        raise ValueError(msg)
+    return compare(one, other)
 
 
 def smallest_others(

@@ -100,16 +100,12 @@ class RowSpace:
         """
         if METRICS[self.metric].euclidean:
             return kernels.shared_within(self.Z, found, near, sizes, n_threads)
-        away = METRICS[self.metric].paired
-        if away is None:
-            msg = f"metric={self.metric!r} compares no pairs."
-            raise NotImplementedError(msg)
         counts = np.zeros(near.shape, dtype=np.uint8)
         for slot, partners in enumerate(near.T):
+            rows, most = self.Z[partners], ROUNDED * sizes[partners].astype(np.float64)
             for others in found.T:
-                most = ROUNDED * sizes[partners].astype(np.float64)
-                shared = away(self.Z[partners], self.Z[others]) <= most
-                counts[:, slot] += shared & (others != partners)
+                away = brute_force.row_by_row(rows, self.Z[others], self.metric)
+                counts[:, slot] += (away <= most) & (others != partners)
         return counts
 
     def _index(self, at: int, n_threads: int) -> kernels.CellIndex:

@@ -7,7 +7,6 @@ made.
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -16,12 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localmap import kernels
-from localmap.geometry.distances import METRICS
 from localmap.geometry.rows import RowSpace
-from localmap.geometry.scaling import dominant_columns
 from localmap.geometry.space import Space, space_of
 from localmap.method.adjust import Rule, Trust, trusted_first
-from localmap.method.optimize import optimize
+from localmap.method.optimize import optimize, say
 from localmap.method.out_of_sample import FittedMap, usual_distance
 from localmap.method.pairs import (
     EXTRA_CANDIDATES,
@@ -116,8 +113,6 @@ def prepare(X: Any, params: Parameters, watch: Stopwatch | None = None) -> Probl
         n_neighbors = automatic_neighbors(n)
     counts = pair_counts(n, n_neighbors, params.mid_near_ratio, params.further_ratio)
 
-    if params.verbose:
-        _say_scales(X, params)
     space = space_of(X, params.metric, params.pca_components, n_threads, params.scale)
     watch.lap("preprocess")
     k = min(n - 1, counts.near + EXTRA_CANDIDATES)
@@ -127,7 +122,7 @@ def prepare(X: Any, params: Parameters, watch: Stopwatch | None = None) -> Probl
         recall, at = graph.recall, counts.near
         how = "exact" if recall == 1 else f"recall@{at} about {recall:.3f}"
         k = graph.indices.shape[1]
-        _say(f"{n:,} rows, {k} neighbors of each ({how}), {n_threads} threads")
+        say(f"{n:,} rows, {k} neighbors of each ({how}), {n_threads} threads")
     own = scales(graph.distances)
     near = kernels.near(graph.indices, graph.distances, own, counts.near, n_threads)
     trusted, trust = None, None
@@ -184,26 +179,6 @@ def lay_out(
     watch.lap("optimize")
     reach = rule.reach_in(descent.Y, key)
     return Layout(descent.Y, n_iter, phases[-1].weights(1), reach)
-
-
-def _say(line: str) -> None:
-    from tqdm.auto import tqdm  # what else is shown is not torn by the line
-
-    tqdm.write(line, file=sys.stderr)
-
-
-def _say_scales(X: Any, params: Parameters) -> None:
-    """Point out columns that decide the distances by their unit alone."""
-    metric = METRICS.get(params.metric)
-    if params.scale != "none" or metric is None or not metric.scalable:
-        return
-    found = dominant_columns(X)
-    if found is not None:
-        which = ", ".join(map(str, found.columns))
-        _say(
-            f"columns {which} of {X.shape[1]} make {found.share:.0%} of the distances; "
-            "scale='standard' lets all count"
-        )
 
 
 class Stopwatch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -55,6 +56,13 @@ def optimize(
             bar.close()
     kernels.check_finite_map(descent.Y)
     return done
+
+
+def say(line: str) -> None:
+    """Show a line that does not tear what else is shown."""
+    from tqdm.auto import tqdm
+
+    tqdm.write(line, file=sys.stderr)
 
 
 def _bar(total: int) -> Any:

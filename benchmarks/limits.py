@@ -22,7 +22,8 @@ from localmap.geometry.neighbors import (
     TARGET_RECALL,
     _true_neighbors,
 )
-from localmap.geometry.pca import EXACT_PCA, preprocess
+from localmap.geometry.pca import EXACT_PCA
+from localmap.geometry.preprocessing import preprocess
 
 ROUNDS = 5
 

@@ -20,7 +20,7 @@ from localmap import kernels
 from localmap.bench.methods import brisc_cells
 from localmap.bench.timing import beside, interleaved, seconds
 from localmap.geometry.neighbors import nearest_neighbors
-from localmap.geometry.pca import preprocess
+from localmap.geometry.preprocessing import preprocess
 
 K, AT, ENOUGH, SAMPLE = 60, 10, 0.98, 1000
 

@@ -58,14 +58,41 @@ Tiled tiled(nb::handle pairs) {
             nb::cast<Matrix<const std::uint32_t>>(pairs.attr("codes"))};
 }
 
-Index index_of(const Matrix<const float>& Z, std::int64_t cells,
-               const Vector<const std::int32_t>& sample,
-               const Matrix<const std::int32_t>& truth, double recall, int threads) {
-    return {Z.data(), static_cast<std::int64_t>(Z.shape(0)),
-            static_cast<std::int64_t>(Z.shape(1)), cells, sample.data(),
-            static_cast<std::int64_t>(sample.shape(0)), truth.data(),
-            static_cast<std::int64_t>(truth.shape(1)), recall, threads, signalled};
+// Numbers found in C++, handed to Python without a copy.
+template <class T>
+using Owned = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
+template <class T>
+Owned<T> owned(std::vector<T>&& numbers, std::int64_t columns) {
+    auto* kept = new std::vector<T>(std::move(numbers));
+    const nb::capsule owner(kept,
+                            [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    const auto rows = static_cast<std::int64_t>(kept->size()) / columns;
+    return Owned<T>(kept->data(), {static_cast<std::size_t>(rows),
+                                   static_cast<std::size_t>(columns)}, owner);
 }
+
+// The same for records, as bytes: one row each.
+template <class Record>
+Owned<std::uint8_t> owned_bytes(std::vector<Record>&& records) {
+    auto* kept = new std::vector<Record>(std::move(records));
+    const nb::capsule owner(
+        kept, [](void* p) noexcept { delete static_cast<std::vector<Record>*>(p); });
+    return Owned<std::uint8_t>(reinterpret_cast<std::uint8_t*>(kept->data()),
+                               {kept->size(), sizeof(Record)}, owner);
+}
+
+// What find, pack and the rest need to know of rows in cells.
+struct CellArrays {
+    Matrix<const float> Z;
+    Vector<const std::int32_t> order;
+    Vector<const std::int64_t> starts;
+    Matrix<float> packed;
+
+    Grouped grouped() {
+        return {Z.data(), static_cast<std::int64_t>(Z.shape(1)), order.data(), starts.data(),
+                static_cast<std::int64_t>(starts.shape(0)) - 1, packed.data()};
+    }
+};
 
 Weights read_weights(const Vector<const float>& w) {
     return {w.data()[0], w.data()[1], w.data()[2], w.data()[3], w.data()[4]};
@@ -307,36 +334,110 @@ NB_MODULE(_core, module) {
         },
         Release());
 
+    module.def("cell_centres", [](Matrix<const float> sample, std::int64_t cells, int threads) {
+        const auto d = static_cast<std::int64_t>(sample.shape(1));
+        Centres found{d, {}, {}, {}};
+        {
+            const nb::gil_scoped_release release;
+            found = centres_of(sample.data(), static_cast<std::int64_t>(sample.shape(0)), d,
+                               cells, threads, signalled);
+        }
+        const auto length =
+            static_cast<std::int64_t>(found.lists.size()) / found.coarse();
+        return nb::make_tuple(owned(std::move(found.around), d),
+                              owned(std::move(found.cells), d),
+                              owned(std::move(found.lists), length));
+    });
+
     module.def(
-        "cell_neighbors",
-        [](Matrix<const float> Z, std::int64_t cells, Vector<const std::int32_t> sample,
-           Matrix<const std::int32_t> truth, double recall, Matrix<std::int32_t> indices,
-           Matrix<float> distances, int threads) {
-            const Index index = index_of(Z, cells, sample, truth, recall, threads);
-            index.among_themselves(static_cast<std::int64_t>(indices.shape(1)),
-                                   indices.data(), distances.data(), threads, signalled);
-            return index.probes();
+        "cell_homes",
+        [](Matrix<const float> X, Matrix<const float> around, Matrix<const float> cells,
+           Matrix<const std::int32_t> lists, Vector<std::int32_t> out, int threads) {
+            homes(X.data(), static_cast<std::int64_t>(X.shape(0)),
+                  static_cast<std::int64_t>(X.shape(1)), around.data(),
+                  static_cast<std::int64_t>(around.shape(0)), cells.data(), lists.data(),
+                  static_cast<std::int64_t>(lists.shape(1)), out.data(), threads, signalled);
         },
         Release());
 
-    nb::class_<Index>(module, "Index")
-        .def(
-            "__init__",
-            [](Index* self, Matrix<const float> Z, std::int64_t cells,
-               Vector<const std::int32_t> sample, Matrix<const std::int32_t> truth,
-               double recall, int threads) {
-                new (self) Index(index_of(Z, cells, sample, truth, recall, threads));
-            },
-            nb::keep_alive<1, 2>(), Release())
-        .def(
-            "neighbors",
-            [](const Index& self, Matrix<const float> queries,
-               Matrix<std::int32_t> indices, Matrix<float> distances, int threads) {
-                self.of(queries.data(), static_cast<std::int64_t>(queries.shape(0)),
-                        static_cast<std::int64_t>(indices.shape(1)), indices.data(),
-                        distances.data(), threads, signalled);
-            },
-            Release());
+    module.def(
+        "cell_probes",
+        [](Matrix<const float> cells, Matrix<const float> queries,
+           Vector<const std::int32_t> home, Matrix<const std::int32_t> truth, double recall,
+           int threads) {
+            return probes_for(cells.data(), static_cast<std::int64_t>(cells.shape(0)),
+                              static_cast<std::int64_t>(cells.shape(1)), queries.data(),
+                              static_cast<std::int64_t>(queries.shape(0)), home.data(),
+                              truth.data(), static_cast<std::int64_t>(truth.shape(1)),
+                              recall, threads, signalled);
+        },
+        Release());
+
+    module.def("cell_shortlists", [](Matrix<const float> cells, std::int64_t probes,
+                                     int threads) {
+        const auto count = static_cast<std::int64_t>(cells.shape(0));
+        const std::int64_t length = std::min(count, kShortlist * probes);
+        std::vector<std::int32_t> found;
+        {
+            const nb::gil_scoped_release release;
+            found = shortlists(cells.data(), count, static_cast<std::int64_t>(cells.shape(1)),
+                               length, threads, signalled);
+        }
+        return owned(std::move(found), length);
+    });
+
+    module.def("panel_rows", [](Vector<const std::int64_t> starts) {
+        std::int64_t panels = 0;
+        for (std::size_t c = 0; c + 1 < starts.shape(0); ++c)
+            panels += panels_for(starts.data()[c + 1] - starts.data()[c]);
+        return panels * kPanel;
+    });
+
+    module.def(
+        "pack_cells",
+        [](Matrix<const float> Z, Vector<const std::int32_t> order,
+           Vector<const std::int64_t> starts, Matrix<float> packed, std::int64_t first,
+           std::int64_t last, int threads) {
+            CellArrays arrays{Z, order, starts, packed};
+            arrays.grouped().pack(first, last, threads, signalled);
+        },
+        Release());
+
+    module.def(
+        "find_in_cells",
+        [](Matrix<const float> Z, Vector<const std::int32_t> order,
+           Vector<const std::int64_t> starts, Matrix<float> packed,
+           Matrix<const float> centres, Matrix<const std::int32_t> lists,
+           std::int64_t probes, std::int64_t first, std::int64_t last,
+           Matrix<std::int32_t> indices, Matrix<float> distances, int threads) {
+            CellArrays arrays{Z, order, starts, packed};
+            const Probing how{centres.data(), lists.data(),
+                              static_cast<std::int64_t>(lists.shape(1)), probes};
+            find_in_cells(arrays.grouped(), static_cast<std::int64_t>(Z.shape(0)),
+                          static_cast<std::int64_t>(Z.shape(1)), how, first, last,
+                          static_cast<std::int64_t>(indices.shape(1)), indices.data(),
+                          distances.data(), threads, signalled);
+        },
+        Release());
+
+    module.def(
+        "find_for_others",
+        [](Matrix<const float> Z, Vector<const std::int32_t> order,
+           Vector<const std::int64_t> starts, Matrix<float> packed,
+           Matrix<const float> centres, Matrix<const std::int32_t> lists,
+           std::int64_t probes, Matrix<const float> queries,
+           Vector<const std::int32_t> home, Matrix<std::int32_t> indices,
+           Matrix<float> distances, int threads) {
+            CellArrays arrays{Z, order, starts, packed};
+            const Probing how{centres.data(), lists.data(),
+                              static_cast<std::int64_t>(lists.shape(1)), probes};
+            find_for_others(arrays.grouped(), static_cast<std::int64_t>(Z.shape(0)),
+                            static_cast<std::int64_t>(Z.shape(1)), how, queries.data(),
+                            static_cast<std::int64_t>(queries.shape(0)), home.data(),
+                            static_cast<std::int64_t>(indices.shape(1)), indices.data(),
+                            distances.data(), threads, signalled);
+        },
+        Release());
 
     module.def(
         "medoids",
@@ -349,12 +450,26 @@ NB_MODULE(_core, module) {
         },
         Release());
 
+    module.def("missed_neighbors", [](Matrix<const std::int32_t> indices,
+                                      Matrix<const float> distances, std::int64_t first,
+                                      std::int64_t last, int threads) {
+        std::vector<Missed> missed;
+        {
+            const nb::gil_scoped_release release;
+            missed = missed_by(static_cast<std::int64_t>(indices.shape(0)),
+                               static_cast<std::int64_t>(indices.shape(1)), indices.data(),
+                               distances.data(), first, last, threads, signalled);
+        }
+        return owned_bytes(std::move(missed));
+    });
+
     module.def(
-        "add_reverse_neighbors",
-        [](Matrix<std::int32_t> indices, Matrix<float> distances, int threads) {
-            add_reverse_neighbors(static_cast<std::int64_t>(indices.shape(0)),
-                        static_cast<std::int64_t>(indices.shape(1)), indices.data(),
-                        distances.data(), threads, signalled);
+        "let_in",
+        [](Matrix<std::int32_t> indices, Matrix<float> distances,
+           Matrix<const std::uint8_t> missed) {
+            const auto* from = reinterpret_cast<const Missed*>(missed.data());
+            let_in(static_cast<std::int64_t>(indices.shape(1)), indices.data(),
+                   distances.data(), from, from + missed.shape(0));
         },
         Release());
 

@@ -12,7 +12,7 @@ from localmap import LocalMAP, PaCMAP
 from localmap.geometry import sparse_pca
 from localmap.geometry.distances import METRICS
 from localmap.geometry.finite import check_finite
-from localmap.geometry.pca import preprocess
+from localmap.geometry.preprocessing import preprocess
 
 FAST = {"n_iters": (20, 20, 20), "random_state": 0}
 NAMES = ["a", "b", "c", "d"]

@@ -7,7 +7,8 @@ from sklearn.preprocessing import RobustScaler, StandardScaler
 import localmap
 from localmap import LocalMAP
 from localmap.geometry import pca as module
-from localmap.geometry.pca import preprocess, principal_components
+from localmap.geometry.pca import principal_components
+from localmap.geometry.preprocessing import preprocess
 from localmap.geometry.scaling import dominant_columns
 
 

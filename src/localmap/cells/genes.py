@@ -23,7 +23,7 @@ from scipy.sparse import csr_array, issparse
 from localmap.cells.representation import PCA, Representation
 from localmap.estimators.base import MapEstimator
 from localmap.geometry.finite import listed
-from localmap.geometry.pca import Preprocessing
+from localmap.geometry.preprocessing import Preprocessing
 from localmap.geometry.rows import RowSpace
 
 if TYPE_CHECKING:

@@ -29,6 +29,7 @@ from localmap.geometry.distances import PRECOMPUTED, SPARSE
 from localmap.geometry.finite import check_finite
 from localmap.geometry.precomputed import check_distances
 from localmap.geometry.rows import RowSpace
+from localmap.geometry.workshop import Workshop
 from localmap.kernels import thread_count
 from localmap.method.embed import embed
 from localmap.method.optimize import say
@@ -119,7 +120,7 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self._fitted = result.fitted
         self._fitted_with = settings
         # The user's own, to do with as they like.
-        self.embedding_ = result.fitted.Y.copy()
+        self.embedding_ = result.Y.copy()
         return self
 
     def fit_transform(self, X: ArrayLike, y: object = None) -> NDArray[np.float32]:
@@ -216,8 +217,13 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 f"rows; got {n_neighbors}."
             )
             raise ValueError(msg)
-        threads = thread_count(self.n_jobs)
-        return space.neighbors(n_neighbors, threads, at=n_neighbors).indices
+        workshop = Workshop(thread_count(self.n_jobs))
+        found = space.neighbors(n_neighbors, workshop, at=n_neighbors).indices
+        if space.order is None:
+            return found
+        indices = np.empty_like(found)
+        indices[space.order] = space.order[found]
+        return indices
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to one file, which `localmap.load` reads.

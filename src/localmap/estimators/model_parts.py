@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localmap.geometry.distances import PRECOMPUTED
-from localmap.geometry.pca import Preprocessing
+from localmap.geometry.preprocessing import Preprocessing
 from localmap.geometry.precomputed import DistancesOnly
 from localmap.geometry.rows import RowSpace
 from localmap.geometry.scaling import ColumnScaling

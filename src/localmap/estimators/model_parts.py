@@ -31,6 +31,9 @@ LEARNED: Final[dict[str, type | tuple[type, ...]]] = {
 }
 
 
+# Settings that are no matter of the map: the same one comes out whatever they are.
+NOT_OF_THE_MAP: Final = ("random_state", "memory_limit", "scratch")
+
 Estimator = TypeVar("Estimator")
 
 
@@ -51,8 +54,7 @@ def assembled(
     if params["init"] == "init":
         params["init"] = arrays["init"]
     params["n_iters"] = tuple(params["n_iters"])
-    checked = {k: v for k, v in params.items() if k != "random_state"}
-    Parameters(**checked)
+    Parameters(**{k: v for k, v in params.items() if k not in NOT_OF_THE_MAP})
     learned: dict[str, Any] = {}
     for name, value in header["learned"].items():
         if not isinstance(value, LEARNED[name]) or isinstance(value, bool):
@@ -155,7 +157,12 @@ def _space(
         msg = "its columns do not fit together."
         raise ModelFileError(msg)
     scaling = _scaling(arrays, D)
-    return RowSpace(Preprocessing(metric, centre, unit, components, scaling), Z)
+    order = arrays.get("order")
+    if order is not None and not np.array_equal(np.sort(order), np.arange(len(Z))):
+        msg = "it names rows that are not there, or twice."
+        raise ModelFileError(msg)
+    preprocessing = Preprocessing(metric, centre, unit, components, scaling)
+    return RowSpace(preprocessing, Z, order)
 
 
 def _scaling(arrays: dict[str, NDArray[Any]], D: int) -> ColumnScaling | None:

@@ -9,7 +9,7 @@ the rows do not fit into memory.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from localmap import kernels
 from localmap.geometry.blocks import block_rows
 from localmap.geometry.workshop import Part, Workshop, parts_of
+
+Number = TypeVar("Number", bound=np.generic)
 
 # Rows in a cell grow as the square root of n: ranking the cells and searching the
 # nearest of them then cost about the same.
@@ -43,6 +45,16 @@ class Cells:
     order: kernels.Ints
     starts: NDArray[np.int64]
 
+    @classmethod
+    def of(cls, named: dict[str, NDArray[Any]]) -> Cells:
+        """Return the cells of arrays by name."""
+        centres = kernels.Centres(named["around"], named["cells"], named["lists"])
+        return cls(centres, named["order"], named["starts"])
+
+    def named(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by name."""
+        return {**self.centres._asdict(), "order": self.order, "starts": self.starts}
+
     def home_of(self, places: NDArray[Any]) -> kernels.Ints:
         """Return the cells of what stands at places of `order`."""
         found = np.searchsorted(self.starts, places, side="right") - 1
@@ -63,6 +75,15 @@ class Cells:
         """Return the cells of rows that were put in their order."""
         counting = np.arange(len(self.order), dtype=np.int32)
         return Cells(self.centres, counting, self.starts)
+
+
+def by_row(order: kernels.Ints | None, placed: NDArray[Number]) -> NDArray[Number]:
+    """Return what stands in that order in the order of the data."""
+    if order is None:
+        return placed
+    rows = np.empty_like(placed)
+    rows[order] = placed
+    return rows
 
 
 def many(n: int) -> int:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localmap import kernels
-from localmap.geometry.cells import Cells, group, many, packed
+from localmap.geometry.cells import Cells, by_row, group, many, packed
 from localmap.geometry.workshop import Part, Workshop, parts_of
 
 # Up to this many rows comparing all takes about a second, and nothing is missed.
@@ -223,9 +223,7 @@ def _by_row(
     cells: Cells, found: tuple[kernels.Ints, kernels.Floats]
 ) -> tuple[kernels.Ints, kernels.Floats]:
     """Put lists in the order of cells in that of the rows."""
-    indices, distances = (np.empty_like(part) for part in found)
-    indices[cells.order], distances[cells.order] = found
-    return indices, distances
+    return by_row(cells.order, found[0]), by_row(cells.order, found[1])
 
 
 def _add_missed(
@@ -243,7 +241,8 @@ def _add_missed(
     ]
     for part, some in zip(parts, missed, strict=True):
         some["at"] -= part.rows.start
-    workshop.run("mutual", parts, _let_in, missed, into=(indices, distances))
+    lists = (indices, distances)
+    workshop.run("mutual", parts, _let_in, missed, into=lists, here=True)
 
 
 def _let_in(

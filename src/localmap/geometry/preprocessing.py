@@ -47,7 +47,13 @@ class Preprocessing:
     def apply_by_row(self, X: Any, n_threads: int = 1) -> Floats:
         """Bring rows there one by one: the same bits whatever batch a row is in."""
         if _is_wide_and_sparse(X) and self.components is not None:
-            return self._apply_sparse(X)
+            return sparse_pca.project(
+                _scaled(X, self.scaling),
+                self.metric,
+                self.centre,
+                self.unit,
+                self.components,
+            )
         Z = np.empty((X.shape[0], self.n_columns), dtype=np.float32)
         for rows in blocks(X):
             centred = self.centred(X[rows], farthest=sparse_pca.FARTHEST)
@@ -83,16 +89,6 @@ class Preprocessing:
         result: Floats = centred.astype(np.float32, copy=False)
         return result
 
-    def _apply_sparse(self, X: Any) -> Floats:
-        assert self.components is not None  # noqa: S101 - asked by the callers
-        return sparse_pca.project(
-            _scaled(X, self.scaling),
-            self.metric,
-            self.centre,
-            self.unit,
-            self.components,
-        )
-
 
 def preprocess(
     X: Any,
@@ -126,6 +122,14 @@ def preprocess(
         What was done, to do it to other rows.
     """
     workshop = workshop or Workshop()
+    measured = measure(X, metric, pca_components, scale, workshop)
+    return bring(X, measured, workshop), measured
+
+
+def measure(
+    X: Any, metric: str, pca_components: int | None, scale: str, workshop: Workshop
+) -> Preprocessing:
+    """Find out what is to be done to the rows of X; see `preprocess`."""
     n, D = X.shape
     needs = METRICS[metric]
     reduced_to = min(D if pca_components is None else pca_components, n)
@@ -139,7 +143,7 @@ def preprocess(
             )
             raise ValueError(msg)
         with one_thread():
-            return _preprocess_sparse(X, metric, reduced_to, scale)
+            return _measure_sparse(X, metric, reduced_to, scale)
     scaling = scaling_of(X, scale)
     centre, unit = _centre_and_unit(X, metric, scaling, workshop)
     if not needs.centred:
@@ -149,15 +153,22 @@ def preprocess(
     plain = Preprocessing(metric, centre, unit, None, scaling)
     if needs.equality:
         _refuse_merged(X, plain)
-    if reduced_to < D:
-        axes = pca.principal_axes(
-            X, plain, _of_columns, reduced_to, workshop, whole_rows=needs.by_row
-        )
-        components = np.ascontiguousarray(axes, dtype=np.float32)
-        plain = replace(plain, components=components)
-    Z = workshop.array("rows", (n, plain.n_columns), np.float32)
-    workshop.run("project", parts_of(X), _project, plain, X=X, into=(Z,))
-    return Z, plain
+    if reduced_to == D:
+        return plain
+    axes = pca.principal_axes(
+        X, plain, _of_columns, reduced_to, workshop, whole_rows=needs.by_row
+    )
+    components = np.ascontiguousarray(axes, dtype=np.float32)
+    return replace(plain, components=components)
+
+
+def bring(X: Any, measured: Preprocessing, workshop: Workshop) -> Floats:
+    """Bring the rows of X to the space in which neighbours are searched."""
+    if _is_wide_and_sparse(X) and measured.components is not None:
+        return measured.apply_by_row(X)
+    Z: Floats = workshop.array("rows", (X.shape[0], measured.n_columns), np.float32)
+    workshop.run("project", parts_of(X), _project, measured, X=X, into=(Z,))
+    return Z
 
 
 def _project(
@@ -175,9 +186,7 @@ def _project(
             Z[rows] = block
 
 
-def _preprocess_sparse(
-    X: Any, metric: str, k: int, scale: str
-) -> tuple[Floats, Preprocessing]:
+def _measure_sparse(X: Any, metric: str, k: int, scale: str) -> Preprocessing:
     """Do the same without filling in zeros."""
     scaling = scaling_of(X, scale)
     S, shift = sparse_pca.prepared(_scaled(X, scaling), METRICS[metric])
@@ -186,8 +195,7 @@ def _preprocess_sparse(
     unit = power_of_two(extent)
     axes = pca.signed(sparse_pca.principal_axes(S, shift, centre, unit, k))
     components = np.ascontiguousarray(axes, dtype=np.float32)
-    reduced = Preprocessing(metric, centre, unit, components, scaling)
-    return reduced._apply_sparse(X), reduced  # noqa: SLF001 - made here
+    return Preprocessing(metric, centre, unit, components, scaling)
 
 
 def _scaled(block: Any, scaling: ColumnScaling | None) -> Any:

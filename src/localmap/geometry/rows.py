@@ -21,7 +21,7 @@ from localmap.geometry.neighbors import (
     nearest_neighbors,
 )
 from localmap.geometry.pca import principal_components
-from localmap.geometry.preprocessing import Preprocessing
+from localmap.geometry.preprocessing import Preprocessing, bring
 from localmap.geometry.workshop import Workshop
 
 # Rounding of a projection, in units of what adding up that many terms leaves.
@@ -57,16 +57,7 @@ class RowSpace:
     @property
     def kept(self) -> RowSpace:
         """All but the cells, which only the search needs."""
-        return replace(self, cells=None)
-
-    def arranged(self, workshop: Workshop) -> RowSpace:
-        """Put many rows in the order of their cells."""
-        if len(self.Z) <= EXACT_ROWS or not METRICS[self.metric].euclidean:
-            return self
-        cells = group(self.Z, many(len(self.Z)), workshop)
-        Z = arrange(self.Z, cells, workshop)
-        workshop.forget("rows")
-        return RowSpace(self.preprocessing, Z, cells.order, cells.as_arranged())
+        return replace(self, Z=np.asarray(self.Z), cells=None)
 
     def neighbors(self, k: int, workshop: Workshop, *, at: int) -> KNNGraph:
         """Nearest other rows: found in cells, or by comparing all."""
@@ -146,3 +137,24 @@ class RowSpace:
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k != "_index"}
+
+
+def rows_of(X: Any, measured: Preprocessing, workshop: Workshop) -> RowSpace:
+    """Bring rows to their space, and put many of them in the order of their cells."""
+    n = X.shape[0]
+    if n <= EXACT_ROWS or not METRICS[measured.metric].euclidean:
+        return RowSpace(measured, bring(X, measured, workshop))
+    arranged = workshop.finished("arrange")
+    Z = None if arranged else bring(X, measured, workshop)
+
+    def grouped() -> dict[str, NDArray[Any]]:
+        rows = bring(X, measured, workshop) if Z is None else Z
+        return group(rows, many(n), workshop).named()
+
+    cells = Cells.of(workshop.remembered("cells", grouped))
+    if Z is None:
+        Z = workshop.array("arranged", (n, measured.n_columns), np.float32)
+    else:
+        Z = arrange(Z, cells, workshop)
+    workshop.forget("rows")
+    return RowSpace(measured, Z, cells.order, cells.as_arranged())

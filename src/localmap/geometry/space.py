@@ -11,8 +11,8 @@ from localmap import kernels
 from localmap.geometry.distances import PRECOMPUTED
 from localmap.geometry.neighbors import KNNGraph
 from localmap.geometry.precomputed import DistancesOnly, space_of_distances
-from localmap.geometry.preprocessing import preprocess
-from localmap.geometry.rows import RowSpace
+from localmap.geometry.preprocessing import measure
+from localmap.geometry.rows import RowSpace, rows_of
 from localmap.geometry.workshop import Workshop
 
 
@@ -51,5 +51,5 @@ def space_of(
     if metric == PRECOMPUTED:
         return space_of_distances(X)
     workshop = workshop or Workshop()
-    Z, preprocessing = preprocess(X, metric, pca_components, scale, workshop)
-    return RowSpace(preprocessing, Z).arranged(workshop)
+    measured = measure(X, metric, pca_components, scale, workshop)
+    return rows_of(X, measured, workshop)

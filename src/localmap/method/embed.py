@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localmap import kernels
+from localmap.geometry.cells import by_row
 from localmap.geometry.rows import RowSpace
 from localmap.geometry.space import Space, space_of
 from localmap.geometry.workshop import Workshop
@@ -58,11 +59,7 @@ class Problem:
 
     def by_row(self, placed: kernels.Floats) -> kernels.Floats:
         """Return what stands in the order of the space in that of the data."""
-        if self.order is None:
-            return placed
-        rows = np.empty_like(placed)
-        rows[self.order] = placed
-        return rows
+        return by_row(self.order, placed)
 
     def take_near(self, *, keep: bool) -> kernels.Ints:
         """Return near pairs to rewrite: a copy, or these, which are then gone."""

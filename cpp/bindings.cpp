@@ -1,37 +1,19 @@
-// The only file that knows Python. Shapes and index ranges are checked in kernels.py.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
+// The module that Python sees (with bind_search.cpp).
 #include <cmath>
 #include <vector>
 
-#include "cells.hpp"
 #include "isa.hpp"
-#include "knn.hpp"
 #include "local_further.hpp"
-#include "reverse.hpp"
 #include "pairs.hpp"
 #include "parallel.hpp"
+#include "python.hpp"
 #include "relax.hpp"
 #include "silhouette.hpp"
 #include "tiles.hpp"
 
-namespace nb = nanobind;
 using namespace localmap;
 
 namespace {
-
-template <class T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Release = nb::call_guard<nb::gil_scoped_release>;
-
-// Ctrl-C: asked by the calling thread, which holds no lock while it computes.
-bool signalled() {
-    nb::gil_scoped_acquire lock;
-    return PyErr_CheckSignals() != 0;
-}
 
 // All pairs of one kind, tiled by tile.
 class Tiled {
@@ -57,42 +39,6 @@ Tiled tiled(nb::handle pairs) {
             nb::cast<Vector<const std::int64_t>>(pairs.attr("middles")),
             nb::cast<Matrix<const std::uint32_t>>(pairs.attr("codes"))};
 }
-
-// Numbers found in C++, handed to Python without a copy.
-template <class T>
-using Owned = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
-template <class T>
-Owned<T> owned(std::vector<T>&& numbers, std::int64_t columns) {
-    auto* kept = new std::vector<T>(std::move(numbers));
-    const nb::capsule owner(kept,
-                            [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    const auto rows = static_cast<std::int64_t>(kept->size()) / columns;
-    return Owned<T>(kept->data(), {static_cast<std::size_t>(rows),
-                                   static_cast<std::size_t>(columns)}, owner);
-}
-
-// The same for records, as bytes: one row each.
-template <class Record>
-Owned<std::uint8_t> owned_bytes(std::vector<Record>&& records) {
-    auto* kept = new std::vector<Record>(std::move(records));
-    const nb::capsule owner(
-        kept, [](void* p) noexcept { delete static_cast<std::vector<Record>*>(p); });
-    return Owned<std::uint8_t>(reinterpret_cast<std::uint8_t*>(kept->data()),
-                               {kept->size(), sizeof(Record)}, owner);
-}
-
-// What find, pack and the rest need to know of rows in cells.
-struct CellArrays {
-    Matrix<const float> Z;
-    Vector<const std::int32_t> order;
-    Vector<const std::int64_t> starts;
-    Matrix<float> packed;
-
-    Grouped grouped() {
-        return {Z.data(), static_cast<std::int64_t>(Z.shape(1)), order.data(), starts.data(),
-                static_cast<std::int64_t>(starts.shape(0)) - 1, packed.data()};
-    }
-};
 
 Weights read_weights(const Vector<const float>& w) {
     return {w.data()[0], w.data()[1], w.data()[2], w.data()[3], w.data()[4]};
@@ -145,6 +91,8 @@ NB_MODULE(_core, module) {
             if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
         }
     });
+
+    bind_search(module);
 
     module.def("instruction_set", [] { return rows().name; });
 
@@ -273,36 +221,6 @@ NB_MODULE(_core, module) {
         Release());
 
     module.def(
-        "exact_neighbors",
-        [](Matrix<const float> Z, Vector<const std::int32_t> queries,
-           Matrix<std::int32_t> indices, Matrix<float> distances, int threads) {
-            const auto d = static_cast<std::int64_t>(Z.shape(1));
-            exact_neighbors(
-                Z.data(), static_cast<std::int64_t>(Z.shape(0)), d,
-                static_cast<std::int64_t>(queries.shape(0)),
-                [&](std::int64_t q) { return Z.data() + queries.data()[q] * d; },
-                [&](std::int64_t q) { return queries.data()[q]; },
-                static_cast<std::int64_t>(indices.shape(1)), indices.data(),
-                distances.data(), threads, signalled);
-        },
-        Release());
-
-    module.def(
-        "neighbors_of",
-        [](Matrix<const float> Z, Matrix<const float> queries,
-           Matrix<std::int32_t> indices, Matrix<float> distances, int threads) {
-            const auto d = static_cast<std::int64_t>(Z.shape(1));
-            exact_neighbors(
-                Z.data(), static_cast<std::int64_t>(Z.shape(0)), d,
-                static_cast<std::int64_t>(queries.shape(0)),
-                [&](std::int64_t q) { return queries.data() + q * d; },
-                [](std::int64_t) { return kNoRow; },
-                static_cast<std::int64_t>(indices.shape(1)), indices.data(),
-                distances.data(), threads, signalled);
-        },
-        Release());
-
-    module.def(
         "project",
         [](Matrix<const float> rows_in, Matrix<const float> components,
            Matrix<float> out, int threads) {
@@ -334,111 +252,6 @@ NB_MODULE(_core, module) {
         },
         Release());
 
-    module.def("cell_centres", [](Matrix<const float> sample, std::int64_t cells, int threads) {
-        const auto d = static_cast<std::int64_t>(sample.shape(1));
-        Centres found{d, {}, {}, {}};
-        {
-            const nb::gil_scoped_release release;
-            found = centres_of(sample.data(), static_cast<std::int64_t>(sample.shape(0)), d,
-                               cells, threads, signalled);
-        }
-        const auto length =
-            static_cast<std::int64_t>(found.lists.size()) / found.coarse();
-        return nb::make_tuple(owned(std::move(found.around), d),
-                              owned(std::move(found.cells), d),
-                              owned(std::move(found.lists), length));
-    });
-
-    module.def(
-        "cell_homes",
-        [](Matrix<const float> X, Matrix<const float> around, Matrix<const float> cells,
-           Matrix<const std::int32_t> lists, Vector<std::int32_t> out, int threads) {
-            homes(X.data(), static_cast<std::int64_t>(X.shape(0)),
-                  static_cast<std::int64_t>(X.shape(1)), around.data(),
-                  static_cast<std::int64_t>(around.shape(0)), cells.data(), lists.data(),
-                  static_cast<std::int64_t>(lists.shape(1)), out.data(), threads, signalled);
-        },
-        Release());
-
-    module.def(
-        "cell_probes",
-        [](Matrix<const float> cells, Matrix<const float> queries,
-           Vector<const std::int32_t> home, Matrix<const std::int32_t> truth, double recall,
-           int threads) {
-            return probes_for(cells.data(), static_cast<std::int64_t>(cells.shape(0)),
-                              static_cast<std::int64_t>(cells.shape(1)), queries.data(),
-                              static_cast<std::int64_t>(queries.shape(0)), home.data(),
-                              truth.data(), static_cast<std::int64_t>(truth.shape(1)),
-                              recall, threads, signalled);
-        },
-        Release());
-
-    module.def("cell_shortlists", [](Matrix<const float> cells, std::int64_t probes,
-                                     int threads) {
-        const auto count = static_cast<std::int64_t>(cells.shape(0));
-        const std::int64_t length = std::min(count, kShortlist * probes);
-        std::vector<std::int32_t> found;
-        {
-            const nb::gil_scoped_release release;
-            found = shortlists(cells.data(), count, static_cast<std::int64_t>(cells.shape(1)),
-                               length, threads, signalled);
-        }
-        return owned(std::move(found), length);
-    });
-
-    module.def("panel_rows", [](Vector<const std::int64_t> starts) {
-        std::int64_t panels = 0;
-        for (std::size_t c = 0; c + 1 < starts.shape(0); ++c)
-            panels += panels_for(starts.data()[c + 1] - starts.data()[c]);
-        return panels * kPanel;
-    });
-
-    module.def(
-        "pack_cells",
-        [](Matrix<const float> Z, Vector<const std::int32_t> order,
-           Vector<const std::int64_t> starts, Matrix<float> packed, std::int64_t first,
-           std::int64_t last, int threads) {
-            CellArrays arrays{Z, order, starts, packed};
-            arrays.grouped().pack(first, last, threads, signalled);
-        },
-        Release());
-
-    module.def(
-        "find_in_cells",
-        [](Matrix<const float> Z, Vector<const std::int32_t> order,
-           Vector<const std::int64_t> starts, Matrix<float> packed,
-           Matrix<const float> centres, Matrix<const std::int32_t> lists,
-           std::int64_t probes, std::int64_t first, std::int64_t last,
-           Matrix<std::int32_t> indices, Matrix<float> distances, int threads) {
-            CellArrays arrays{Z, order, starts, packed};
-            const Probing how{centres.data(), lists.data(),
-                              static_cast<std::int64_t>(lists.shape(1)), probes};
-            find_in_cells(arrays.grouped(), static_cast<std::int64_t>(Z.shape(0)),
-                          static_cast<std::int64_t>(Z.shape(1)), how, first, last,
-                          static_cast<std::int64_t>(indices.shape(1)), indices.data(),
-                          distances.data(), threads, signalled);
-        },
-        Release());
-
-    module.def(
-        "find_for_others",
-        [](Matrix<const float> Z, Vector<const std::int32_t> order,
-           Vector<const std::int64_t> starts, Matrix<float> packed,
-           Matrix<const float> centres, Matrix<const std::int32_t> lists,
-           std::int64_t probes, Matrix<const float> queries,
-           Vector<const std::int32_t> home, Matrix<std::int32_t> indices,
-           Matrix<float> distances, int threads) {
-            CellArrays arrays{Z, order, starts, packed};
-            const Probing how{centres.data(), lists.data(),
-                              static_cast<std::int64_t>(lists.shape(1)), probes};
-            find_for_others(arrays.grouped(), static_cast<std::int64_t>(Z.shape(0)),
-                            static_cast<std::int64_t>(Z.shape(1)), how, queries.data(),
-                            static_cast<std::int64_t>(queries.shape(0)), home.data(),
-                            static_cast<std::int64_t>(indices.shape(1)), indices.data(),
-                            distances.data(), threads, signalled);
-        },
-        Release());
-
     module.def(
         "medoids",
         [](Matrix<const float> Y, Matrix<const std::int32_t> near, Matrix<float> out,
@@ -447,29 +260,6 @@ NB_MODULE(_core, module) {
                     static_cast<std::int64_t>(near.shape(0)),
                     static_cast<std::int64_t>(near.shape(1)), out.data(), threads,
                     signalled);
-        },
-        Release());
-
-    module.def("missed_neighbors", [](Matrix<const std::int32_t> indices,
-                                      Matrix<const float> distances, std::int64_t first,
-                                      std::int64_t last, int threads) {
-        std::vector<Missed> missed;
-        {
-            const nb::gil_scoped_release release;
-            missed = missed_by(static_cast<std::int64_t>(indices.shape(0)),
-                               static_cast<std::int64_t>(indices.shape(1)), indices.data(),
-                               distances.data(), first, last, threads, signalled);
-        }
-        return owned_bytes(std::move(missed));
-    });
-
-    module.def(
-        "let_in",
-        [](Matrix<std::int32_t> indices, Matrix<float> distances,
-           Matrix<const std::uint8_t> missed) {
-            const auto* from = reinterpret_cast<const Missed*>(missed.data());
-            let_in(static_cast<std::int64_t>(indices.shape(1)), indices.data(),
-                   distances.data(), from, from + missed.shape(0));
         },
         Release());
 

@@ -25,7 +25,6 @@ from localmap.estimators.inputs import (
     numbers_of,
 )
 from localmap.estimators.model_file import write_model
-from localmap.estimators.model_parts import NOT_OF_THE_MAP
 from localmap.geometry.cells import by_row
 from localmap.geometry.distances import METRICS, PRECOMPUTED, SPARSE
 from localmap.geometry.finite import check_finite
@@ -62,8 +61,8 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         pca_components: int | None = Parameters.pca_components,
         random_state: Any = None,
         n_jobs: int | None = Parameters.n_jobs,
-        memory_limit: str | float | None = None,
-        scratch: str | PathLike[str] | None = None,
+        memory_limit: str | float | None = Parameters.memory_limit,
+        scratch: str | PathLike[str] | None = Parameters.scratch,
         callback: Callable[[int, NDArray[np.float32], float], object]
         | None = Parameters.callback,
         verbose: bool = Parameters.verbose,
@@ -107,8 +106,9 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         del y
         self.__dict__.pop("embedding_", None)  # an interrupted refit is unfitted
         settings = self.get_params(deep=False)
-        asked = {k: v for k, v in settings.items() if k not in NOT_OF_THE_MAP}
-        params = Parameters(**self._fixed, **asked)
+        params = Parameters(
+            **self._fixed, **{k: v for k, v in settings.items() if k != "random_state"}
+        )
         key = random_key(settings["random_state"])
         source = source_of(X)
         if source is not None:
@@ -124,8 +124,7 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             told = deciding_columns(data, params.metric, params.scale, names)
             if told is not None:
                 say(f"{told}; scale='standard' lets all count")
-        limits = settings["memory_limit"], settings["scratch"]
-        with workshop_for(data, params, *limits) as workshop:
+        with workshop_for(data, params) as workshop:
             if source is not None or isinstance(workshop, OnDisk):
                 names = getattr(self, "feature_names_in_", None)
                 digest = look_at(data, workshop, names)
@@ -162,9 +161,9 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         self.fit(X, y)
         if is_dask(X):
-            from localmap.scale.with_dask import in_chunks_of
+            from localmap.estimators.lazy import in_chunks_of
 
-            return in_chunks_of(X, self.embedding_)
+            return in_chunks_of(X, self.embedding_)  # type: ignore[no-any-return]
         return self.embedding_
 
     def transform(
@@ -205,9 +204,11 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         check_is_fitted(self)
         if is_dask(X):
-            from localmap.scale.with_dask import lazily_placed
+            from localmap.estimators.lazy import lazily_placed
 
-            return lazily_placed(self, X, with_distance=return_distance)
+            return lazily_placed(  # type: ignore[no-any-return]
+                self, X, with_distance=return_distance
+            )
         metric = self._fitted.space.metric
         source = source_of(X)
         if source is not None:

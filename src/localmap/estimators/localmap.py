@@ -89,8 +89,8 @@ class LocalMAP(MapEstimator):
         pca_components: int | None = Parameters.pca_components,
         random_state: Any = None,
         n_jobs: int | None = Parameters.n_jobs,
-        memory_limit: str | float | None = None,
-        scratch: str | PathLike[str] | None = None,
+        memory_limit: str | float | None = Parameters.memory_limit,
+        scratch: str | PathLike[str] | None = Parameters.scratch,
         callback: Callable[[int, NDArray[np.float32], float], object]
         | None = Parameters.callback,
         verbose: bool = Parameters.verbose,

@@ -217,7 +217,8 @@ def _read_header(file: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
     if header["version"] not in READABLE:
         msg = (
             f"it has version {header['version']}, this localmap reads versions "
-            f"{READABLE[0]} to {VERSION}. Save it again with the localmap that wrote it, or upgrade."
+            f"{READABLE[0]} to {VERSION}. Save it again with the localmap that wrote "
+            "it, or upgrade."
         )
         raise ModelFileError(msg)
     return header, _padded(len(fixed) + length + 4)

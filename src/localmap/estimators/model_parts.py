@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localmap.geometry.distances import PRECOMPUTED
-from localmap.geometry.preprocessing import Preprocessing
 from localmap.geometry.precomputed import DistancesOnly
+from localmap.geometry.preprocessing import Preprocessing
 from localmap.geometry.rows import RowSpace
 from localmap.geometry.scaling import ColumnScaling
 from localmap.kernels import Weights
@@ -30,9 +30,6 @@ LEARNED: Final[dict[str, type | tuple[type, ...]]] = {
     "near_strength_": (int, float),
 }
 
-
-# Settings that are no matter of the map: the same one comes out whatever they are.
-NOT_OF_THE_MAP: Final = ("random_state", "memory_limit", "scratch")
 
 Estimator = TypeVar("Estimator")
 
@@ -54,7 +51,7 @@ def assembled(
     if params["init"] == "init":
         params["init"] = arrays["init"]
     params["n_iters"] = tuple(params["n_iters"])
-    Parameters(**{k: v for k, v in params.items() if k not in NOT_OF_THE_MAP})
+    Parameters(**{k: v for k, v in params.items() if k != "random_state"})
     learned: dict[str, Any] = {}
     for name, value in header["learned"].items():
         if not isinstance(value, LEARNED[name]) or isinstance(value, bool):

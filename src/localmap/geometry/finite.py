@@ -83,6 +83,16 @@ def _among_stored(X: csr_array, first_row: int) -> Infinite | None:
     )
 
 
+def refuse_columns(wrong: Sequence[str], of: int) -> NoReturn:
+    """Say which columns hold no numbers, and what to do."""
+    msg = (
+        f"{len(wrong)} of {of} columns of X hold no numbers: {listed(wrong)}. Leave "
+        "them out, or turn them into numbers first, for example with "
+        "sklearn.preprocessing.OneHotEncoder."
+    )
+    raise ValueError(msg)
+
+
 def listed(names: Sequence[str], most: int = SHOWN) -> str:
     """Return the first few names and how many more there are."""
     shown = ", ".join(map(str, names[:most]))

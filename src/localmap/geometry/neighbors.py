@@ -73,7 +73,9 @@ class CellIndex:
     def __init__(self, Z: kernels.Floats, at: int, n_threads: int = 1) -> None:
         workshop = Workshop(n_threads)
         self._cells = group(Z, many(len(Z)), workshop)
-        self._how = _probing(Z, self._cells, true_neighbors(Z, at, workshop), workshop)
+        self._how = probing_for(
+            Z, self._cells, true_neighbors(Z, at, workshop), workshop
+        )
         self._rows = packed(Z, self._cells, workshop)
 
     def neighbors(
@@ -113,8 +115,8 @@ def compare_with_all(
         if best is not None:
             indices = np.concatenate([best[0], indices], axis=1)
             distances = np.concatenate([best[1], distances], axis=1)
-        # By distance, then by row; a row itself comes last.
-        order = np.lexsort((indices, distances), axis=1)[:, :k]
+        # Parts come in the order of rows, and each is sorted; a row itself comes last.
+        order = np.argsort(distances, axis=1, kind="stable")[:, :k]
         best = (
             np.take_along_axis(indices, order, axis=1),
             np.take_along_axis(distances, order, axis=1),
@@ -126,14 +128,12 @@ def compare_with_all(
 def _nearest_of(
     part: Part, Z: kernels.Floats, queries: kernels.Floats, k: int, n_threads: int
 ) -> tuple[kernels.Ints, kernels.Floats]:
-    """Find the nearest rows of a part; one more than asked for, as a row finds itself."""
-    indices, distances = kernels.neighbors_of(
-        Z, queries, min(k + 1, len(Z)), n_threads
-    )
+    """Find the nearest rows of a part, one more than asked for: a row finds itself."""
+    indices, distances = kernels.neighbors_of(Z, queries, min(k + 1, len(Z)), n_threads)
     return indices + np.int32(part.rows.start), distances
 
 
-def _probing(
+def probing_for(
     Z: kernels.Floats, cells: Cells, truth: Truth, workshop: Workshop
 ) -> kernels.Probing:
     """Choose how many cells are searched, by rows whose neighbours are known."""
@@ -179,7 +179,7 @@ def nearest_neighbors(
         indices = workshop.array("neighbors", (n, k), np.int32)
         distances = workshop.array("distances", (n, k), np.float32)
     else:
-        how = _probing(Z, cells, truth, workshop)
+        how = probing_for(Z, cells, truth, workshop)
         indices, distances = _search(Z, cells, how, k, workshop)
         if not arranged:
             indices, distances = _by_row(cells, (indices, distances))

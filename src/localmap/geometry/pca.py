@@ -85,7 +85,7 @@ def _moments(
     D = X.shape[1]
     total, mean = np.zeros((D, span.shape[1] or D)), np.zeros(D)
 
-    def moments(block: Any) -> tuple[Floats, Floats]:
+    def moments(block: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         centred = plain.centred(block)
         right = centred @ span if span.size else centred
         first = np.ones(len(centred), dtype=np.float32) @ centred / n

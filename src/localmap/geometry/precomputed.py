@@ -21,8 +21,8 @@ from localmap.geometry.mid_near import second_closest
 from localmap.geometry.neighbors import KNNGraph
 from localmap.geometry.pca import principal_components
 from localmap.geometry.preprocessing import power_of_two
-from localmap.geometry.workshop import Workshop
 from localmap.geometry.rows import Found
+from localmap.geometry.workshop import Workshop
 
 # Share of the largest distance that rounding may make two of them differ by.
 ROUNDED: Final = 1e-5

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from localmap import kernels
 from localmap.geometry import brute_force
-from localmap.geometry.distances import METRICS
 from localmap.geometry.cells import Cells, arrange, group, many
+from localmap.geometry.distances import METRICS
 from localmap.geometry.mid_near import in_buckets, second_closest
 from localmap.geometry.neighbors import (
     EXACT_ROWS,

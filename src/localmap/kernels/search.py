@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Final, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from localmap.kernels import _core
@@ -63,11 +64,12 @@ def let_in(indices: Ints, distances: Floats, missed: Missed) -> None:
     if len(missed) and not 0 <= missed["at"].min() <= missed["at"].max() < len(indices):
         msg = f"rows were missed by lists that are not among {len(indices)}."
         raise ValueError(msg)
-    missed = np.ascontiguousarray(missed)
-    _core.let_in(indices, distances, missed.view(np.uint8).reshape(len(missed), -1))
+    records = np.ascontiguousarray(missed).view(np.uint8)
+    _core.let_in(indices, distances, records.reshape(len(missed), MISSED.itemsize))
 
 
 def check_queries(Z: Floats, queries: Floats, k: int) -> None:
+    """Refuse to find more rows than there are, or by other columns."""
     if not 1 <= k <= len(Z) or queries.shape[1] != Z.shape[1]:
         msg = f"{k} neighbours of shape {queries.shape} among {Z.shape}: impossible."
         raise ValueError(msg)
@@ -80,4 +82,5 @@ def _check_k(k: int, n: int) -> None:
 
 
 def empty_graph(n: int, k: int) -> tuple[Ints, Floats]:
+    """Return room for the rows that are found, and their distances."""
     return np.empty((n, k), dtype=np.int32), np.empty((n, k), dtype=np.float32)

@@ -32,7 +32,9 @@ def initialize(
 ) -> Floats:
     """Return the start: principal components, noise, or the array as given."""
     if not isinstance(init, str):
-        start = np.asarray(init) if space.order is None else np.asarray(init)[space.order]
+        start = (
+            np.asarray(init) if space.order is None else np.asarray(init)[space.order]
+        )
         return np.array(start, dtype=np.float32, order="C")
     shape = (len(space), n_components)
     noise = np.random.default_rng(key).standard_normal(shape)

@@ -1,4 +1,4 @@
-"""One look at all numbers before anything is done with them: are they finite?"""
+"""One look at all numbers, before anything is done with them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, issparse
 from localmap.geometry.blocks import Rows
 from localmap.geometry.finite import Infinite, infinite_in, refuse_infinite
 from localmap.geometry.workshop import Part, Workshop, parts_of
+from localmap.scale.scratch import bytes_in
 
 
 def look_at(X: Rows, workshop: Workshop, names: Sequence[str] | None = None) -> str:
@@ -38,5 +39,5 @@ def _look(part: Part, X: Any, n_threads: int) -> tuple[int, Infinite | None]:
         pieces = [np.ascontiguousarray(X)]
     checksum = 0
     for piece in pieces:
-        checksum = zlib.crc32(memoryview(piece).cast("B"), checksum)
+        checksum = zlib.crc32(bytes_in(piece), checksum)
     return checksum, infinite_in(X, part.rows.start)

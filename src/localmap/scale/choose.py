@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any
+from hashlib import sha256
+from importlib.metadata import version
 
 from scipy.sparse import issparse
 
@@ -15,24 +15,19 @@ from localmap.geometry.workshop import Workshop
 from localmap.method.optimize import say
 from localmap.method.pairs import automatic_neighbors
 from localmap.method.parameters import Parameters
-from localmap.scale.limits import bytes_of, free_memory, least, needed
+from localmap.scale.limits import free_memory, least, needed
 from localmap.scale.scratch import OnDisk
 
 
-def workshop_for(
-    X: Rows,
-    params: Parameters,
-    memory_limit: Any,
-    scratch: str | os.PathLike[str] | None,
-) -> Workshop:
+def workshop_for(X: Rows, params: Parameters) -> Workshop:
     """Return a workshop that keeps to the limit, if there is one."""
-    how = {"n_threads": params.n_threads, "verbose": bool(params.verbose)}
+    n_threads, verbose = params.n_threads, bool(params.verbose)
     n, d = X.shape[0], _searched_columns(X, params)
-    limit = free_memory() if memory_limit is None else bytes_of(memory_limit)
+    limit = params.most_memory or free_memory()
     if hasattr(X, "lazy"):
         from localmap.scale.with_dask import WithDask
 
-        return WithDask(folder=scratch, name=_name(X, params), **how)
+        return WithDask(n_threads, params.scratch, _name(X, params), verbose=verbose)
     near = params.n_neighbors
     near = automatic_neighbors(n) if near == "auto" else near
     need = needed(n, d, near)
@@ -45,15 +40,15 @@ def workshop_for(
         and not wide_and_sparse
     )
     if need <= limit or not by_files:
-        return Workshop(**how)
-    if memory_limit is not None and least(n) > limit:
+        return Workshop(n_threads, verbose=verbose)
+    if params.memory_limit is not None and least(n) > limit:
         msg = (
-            f"memory_limit={memory_limit!r} is too small: a map of {n:,} rows holds "
-            f"{least(n) / 1e9:.1f} GB, wherever the data is. Allow that much, or map a "
-            "sample and place the rest with transform."
+            f"memory_limit={params.memory_limit!r} is too small: a map of {n:,} rows "
+            f"holds {least(n) / 1e9:.1f} GB, wherever the data is. Allow that much, or "
+            "map a sample and place the rest with transform."
         )
         raise ValueError(msg)
-    workshop = OnDisk(folder=scratch, name=_name(X, params), **how)
+    workshop = OnDisk(n_threads, params.scratch, _name(X, params), verbose=verbose)
     if params.verbose:
         say(
             f"{need / 1e9:.1f} GB needed in memory, {limit / 1e9:.1f} GB allowed: rows "
@@ -72,12 +67,8 @@ def _searched_columns(X: Rows, params: Parameters) -> int:
 
 def _name(X: Rows, params: Parameters) -> str:
     """Name what is worked on: its shape, and all that neighbours depend on."""
-    from hashlib import sha256
-
-    from localmap import __version__
-
     asked = (
-        __version__,
+        version("localmap"),
         tuple(map(int, X.shape)),
         str(X.dtype),
         params.metric,

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from localmap.method.pairs import EXTRA_CANDIDATES
-
-UNITS: Final = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-BINARY: Final = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 # Bytes a row that every fit holds: pairs of each kind, forces and Adam's memory of two
 # components (172, the optimiser) and, before that, what pairs are chosen by.
@@ -21,23 +17,6 @@ AT_LEAST: Final = 600e6
 
 # Share of what is free that a fit may take without being told.
 SHARE: Final = 0.8
-
-
-def bytes_of(limit: Any) -> float:
-    """Turn "4GB", "512 MiB" or a number of bytes into bytes."""
-    rule = 'memory_limit must be a size such as "4GB" or a number of bytes'
-    if isinstance(limit, str):
-        found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)(I?)B?\s*", limit.upper())
-        if found is not None and re.fullmatch(r"\d+(\.\d*)?|\.\d+", found[1]):
-            units = BINARY if found[3] else UNITS
-            if found[2] in units:
-                size = float(found[1]) * units[found[2]]
-                if size > 0:
-                    return size
-    elif isinstance(limit, (int, float)) and not isinstance(limit, bool) and limit > 0:
-        return float(limit)
-    msg = f"{rule}; got {limit!r}."
-    raise ValueError(msg)
 
 
 def free_memory() -> float:

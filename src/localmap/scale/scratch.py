@@ -120,12 +120,12 @@ class OnDisk(Workshop):
                 path.unlink()  # cut off while it was written: made again
         made = make()
         aside = path.with_suffix(".part.npz")
-        np.savez(aside, **made)
+        np.savez(aside, allow_pickle=False, **made)
         aside.replace(path)
         return made
 
     def finished(self, stage: str) -> bool:
-        """Tell whether all parts of a stage are done, and still as they were written."""
+        """Tell whether all parts of a stage are done and as they were written."""
         done = self._done(stage)
         if not done:
             return False
@@ -214,9 +214,7 @@ class OnDisk(Workshop):
                     continue  # cut off while it was written: the part is done again
         return done
 
-    def _is_done(
-        self, entry: Any, part: Part, into: Sequence[NDArray[Any]]
-    ) -> bool:
+    def _is_done(self, entry: Any, part: Part, into: Sequence[NDArray[Any]]) -> bool:
         """Tell whether a part was done, to these arrays, and is as it was written."""
         places = [_place(array, part.rows) for array in into]
         return (
@@ -246,11 +244,16 @@ def _place(array: NDArray[Any], rows: slice) -> list[Any]:
 
 def _written(array: NDArray[Any], rows: slice) -> list[Any]:
     """Return the same and a checksum."""
-    part = memoryview(np.ascontiguousarray(array[rows])).cast("B")
+    part = bytes_in(array[rows])
     checksum = 0
     for start in range(0, len(part), PIECE):
         checksum = zlib.crc32(part[start : start + PIECE], checksum)
     return [*_place(array, rows), checksum]
+
+
+def bytes_in(array: NDArray[Any]) -> memoryview:
+    """Return the numbers of an array as bytes."""
+    return memoryview(np.ascontiguousarray(array).data).cast("B")
 
 
 def _checksum(read: Callable[[int], bytes], size: int) -> int:

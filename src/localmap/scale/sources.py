@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from localmap.geometry.blocks import Rows
+from localmap.geometry.finite import refuse_columns
 
 # Arrays of these libraries are read by slices of rows.
 SLICED: Final = ("zarr", "h5py", "tensorstore")
@@ -52,14 +53,7 @@ class Columns:
             )
         ]
         if wrong:
-            from localmap.geometry.finite import listed
-
-            msg = (
-                f"{len(wrong)} of {len(schema)} columns of X hold no numbers: "
-                f"{listed(wrong)}. Leave them out of the dataset, or turn them into "
-                "numbers first."
-            )
-            raise ValueError(msg)
+            refuse_columns(wrong, len(schema))
         self.names: list[str] = list(schema.names)
         types = [field.type.to_pandas_dtype() for field in schema]
         self.dtype = np.result_type(*types) if types else np.dtype(np.float32)
@@ -110,7 +104,7 @@ def source_of(X: Any) -> Rows | None:
     library = type(X).__module__.split(".")[0]
     if library in SLICED and hasattr(X, "shape") and hasattr(X, "dtype"):
         return Sliced(X)
-    if library == "anndata" and hasattr(X, "to_memory"):
+    if library == "anndata" and hasattr(X, "to_memory") and hasattr(X, "dtype"):
         if "csc" in str(getattr(X, "format", "")):
             msg = (
                 "X is in its file column by column, and rows are read: fit "

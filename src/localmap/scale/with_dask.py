@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import os
 import pickle
-import tempfile
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
-import dask
 import dask.array as da
 import numpy as np
+from dask.base import compute
+from dask.delayed import delayed
 from numpy.typing import NDArray
 
 from localmap.geometry.blocks import Rows
+from localmap.geometry.finite import refuse_columns
 from localmap.geometry.workshop import Part
-from localmap.scale.scratch import PREFIX, OnDisk
+from localmap.scale.scratch import OnDisk, bytes_in
 
 # Tasks that are asked for at once: their results are held until all are there.
 AT_ONCE: Final = 32
@@ -60,10 +60,10 @@ def dask_rows(X: Any) -> DaskRows:
     """Return a Dask array or data frame as rows."""
     if isinstance(X, da.Array):
         return DaskRows(X)
-    wrong = [f"{name!r} ({kind})" for name, kind in X.dtypes.items() if kind.kind not in "biuf"]
+    kinds = dict(X.dtypes)
+    wrong = [f"{c!r} ({kind})" for c, kind in kinds.items() if kind.kind not in "biuf"]
     if wrong:
-        msg = f"{len(wrong)} of {len(X.columns)} columns of X hold no numbers: {wrong[0]}."
-        raise ValueError(msg)
+        refuse_columns(wrong, len(kinds))
     rows = DaskRows(X.to_dask_array(lengths=True))
     rows.names = list(map(str, X.columns))
     return rows
@@ -88,7 +88,7 @@ class FileArray(NamedTuple):
         """Write some of its rows: not through a map, which other machines see late."""
         with Path(self.path).open("r+b") as file:
             file.seek(rows.start * (numbers.nbytes // max(1, len(numbers))))
-            file.write(memoryview(numbers).cast("B"))
+            file.write(bytes_in(numbers))
 
 
 class Stage(NamedTuple):
@@ -97,7 +97,7 @@ class Stage(NamedTuple):
     work: Callable[..., Any]
     shared: tuple[Any, ...]
     X: Any  # None if tasks are given their rows
-    into: tuple[FileArray, ...]
+    into: tuple[Any, ...]  # files
 
 
 class WithDask(OnDisk):
@@ -123,7 +123,7 @@ class WithDask(OnDisk):
         aside = path.with_suffix(".part")
         aside.write_bytes(pickle.dumps(common))
         aside.replace(path)
-        task = dask.delayed(_task, pure=False)
+        task = delayed(_task, pure=False)
         try:
             with self.progress(stage, len(parts)) as done:
                 for start in range(0, len(parts), AT_ONCE):
@@ -135,7 +135,7 @@ class WithDask(OnDisk):
                         )
                         for part in parts[start : start + AT_ONCE]
                     ]
-                    for result in dask.compute(*tasks):
+                    for result in compute(*tasks):
                         yield result
                         done()
         finally:
@@ -188,64 +188,3 @@ def _within(value: Any, change: Callable[[Any], Any]) -> Any:
         changed = [change(item) for item in value]
         return type(value)(*changed) if hasattr(value, "_fields") else tuple(changed)
     return value
-
-
-def in_chunks_of(X: Any, Y: NDArray[np.float32]) -> Any:
-    """Return a map as a Dask array with the row chunks of X."""
-    chunks = dask_rows(X).source.chunks[0]
-    return da.from_array(Y, chunks=(chunks, -1))
-
-
-def lazily_placed(model: Any, X: Any, *, with_distance: bool) -> Any:
-    """Return the places of new rows as Dask arrays that are yet to be computed."""
-    rows = dask_rows(X).source
-    if rows.shape[1] != model.n_features_in_:
-        msg = (
-            f"X has {rows.shape[1]} features, but {type(model).__name__} is expecting "
-            f"{model.n_features_in_} features as input."
-        )
-        raise ValueError(msg)
-    axes = model.embedding_.shape[1]
-    placed = rows.map_blocks(
-        _placed,
-        _model_file(model),
-        dtype=np.float32,
-        chunks=(rows.chunks[0], (axes + 1,)),
-        meta=np.empty((0, axes + 1), dtype=np.float32),
-    )
-    return (placed[:, :axes], placed[:, axes]) if with_distance else placed[:, :axes]
-
-
-def _placed(block: Any, path: str) -> NDArray[np.float32]:
-    """Place a block of rows, in a worker."""
-    Y, distance = _loaded(path).transform(block, return_distance=True)
-    return np.column_stack([Y, distance])
-
-
-@lru_cache(maxsize=2)
-def _loaded(path: str) -> Any:
-    """Read a model once a worker; mapped, so that workers share its rows."""
-    from localmap import load
-
-    model = load(path, mmap_mode="r")
-    model.n_jobs = 1  # workers do several blocks at once
-    return model
-
-
-# Files of models whose rows are yet to be placed; removed with the fitted maps.
-_files: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
-
-
-def _model_file(model: Any) -> str:
-    """Write a fitted model where the workers find it, once."""
-    fitted = model._fitted  # noqa: SLF001 - what a file is written of
-    if fitted not in _files:
-        folder = model.scratch
-        if folder is not None:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-        handle, path = tempfile.mkstemp(".localmap", PREFIX, folder)
-        os.close(handle)
-        weakref.finalize(fitted, Path(path).unlink, missing_ok=True)
-        model.save(path)
-        _files[fitted] = path
-    return _files[fitted]

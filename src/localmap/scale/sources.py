@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, Final
 
@@ -39,10 +40,11 @@ class Sliced:
 class Columns:
     """The columns of an Arrow dataset, such as a folder of Parquet files."""
 
-    def __init__(self, dataset: Any) -> None:
+    def __init__(self, dataset: Any, names: Sequence[str] | None = None) -> None:
         import pyarrow as pa
 
-        schema = dataset.schema
+        names = dataset.schema.names if names is None else names
+        schema = [dataset.schema.field(name) for name in names]
         wrong = [
             f"{field.name!r} ({field.type})"
             for field in schema
@@ -54,7 +56,7 @@ class Columns:
         ]
         if wrong:
             refuse_columns(wrong, len(schema))
-        self.names: list[str] = list(schema.names)
+        self.names: list[str] = list(names)
         types = [field.type.to_pandas_dtype() for field in schema]
         self.dtype = np.result_type(*types) if types else np.dtype(np.float32)
         # Row groups, in the order of the files, and where each begins.
@@ -101,6 +103,8 @@ class Columns:
 
 def source_of(X: Any) -> Rows | None:
     """Return data that is read in parts; None for what is in memory, or none of it."""
+    if isinstance(X, (Sliced, Columns)):
+        return X
     library = type(X).__module__.split(".")[0]
     if library in SLICED and hasattr(X, "shape") and hasattr(X, "dtype"):
         return Sliced(X)

@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from localmap import LocalMAP, kernels, load
 from localmap.estimators.preview import preview
+from localmap.files import AXIS
 from localmap.geometry import mid_near, workshop
 from localmap.geometry.blas import one_thread
 from localmap.method.parameters import size_of
@@ -553,22 +554,34 @@ class TestCommand:
         made = pd.read_parquet(out)
         assert list(made["name"]) == list(frame["name"])
         assert list(made["kind"]) == list(frame["kind"])
+        axes = [name for name in made.columns if AXIS.fullmatch(name)]
         Y = LocalMAP(**FAST).fit_transform(rows[:900])
-        np.testing.assert_array_equal(made[["x", "y"]].to_numpy(np.float32), Y)
+        np.testing.assert_array_equal(made[axes].to_numpy(np.float32), Y)
 
-    def test_columns_of_a_folder_are_checked(self, rows, tmp_path, capsys):
+    def test_columns_of_a_folder_are_told_apart(self, rows, tmp_path, capsys):
         import pandas as pd
 
         frame = pd.DataFrame(rows[:90], columns=list("abcdefgh")).assign(word="w")
-        frame.to_parquet(tmp_path / "0.parquet")
-        out = tmp_path / "o.csv"
-        assert self.run("embed", tmp_path, "-o", out) == 2
-        assert "'word' (" in capsys.readouterr().err
-        assert self.run("embed", tmp_path, "-o", out, "--labels", "kind") == 2
-        assert "no column 'kind'; it has a, b, c" in capsys.readouterr().err
-        assert self.run("embed", tmp_path, "-o", out, "--missing", "drop-rows") == 2
+        frame.insert(0, "id", range(90))
+        (tmp_path / "in" / "year=2024").mkdir(parents=True)
+        frame.to_parquet(tmp_path / "in" / "year=2024" / "0.parquet")
+        out, fast = tmp_path / "o.csv", ("--n-iters", 1, 1, 1, "--drop", "year")
+        assert self.run("embed", tmp_path / "in", "-o", out, *fast) == 0
+        told = capsys.readouterr().err
+        assert "`id` names rows: kept" in told
+        assert "left out: `word`: is text" in told
+        assert "90 rows, 8 columns of numbers, read in parts, files by name" in told
+        assert list(pd.read_csv(out)["id"]) == list(range(90))
+        assert (
+            self.run(
+                "embed", tmp_path / "in", "-o", tmp_path / "p.csv", "--labels", "kind"
+            )
+            == 2
+        )
+        assert "no column 'kind'" in capsys.readouterr().err
+        missing = ("--missing", "drop-rows", "--force")
+        assert self.run("embed", tmp_path / "in", "-o", out, *missing) == 2
         assert "is read in parts" in capsys.readouterr().err
-        assert not out.exists()
 
     def test_a_sample(self, rows, tmp_path):
         np.save(tmp_path / "x.npy", rows[:2000])

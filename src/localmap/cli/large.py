@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from functools import partial
+from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from localmap.cli.main import say
@@ -19,6 +21,9 @@ OF_TABLES: Final = (
     "na", "sep", "decimal", "thousands", "encoding", "header", "comment", "skip",
     "sheet", "part",
 )  # fmt: skip
+
+# Rows by which it is decided what the columns of Parquet files are.
+HEAD: Final = 20_000
 
 # Options that name columns.
 OF_COLUMNS: Final = ("labels", "id", "columns", "drop")
@@ -91,7 +96,8 @@ def read(arguments: argparse.Namespace) -> Large:
         X = source_of(X) or X
         large = Large(X, pd.DataFrame(index=pd.RangeIndex(X.shape[0])), None, opened)
     rows, columns = large.X.shape
-    say(f"{path}: {rows} rows, {columns} columns of numbers, read in parts")
+    by_name = ", files by name" if path.is_dir() and not _is_zarr(path) else ""
+    say(f"{path}: {rows} rows, {columns} columns of numbers, read in parts{by_name}")
     return large
 
 
@@ -151,37 +157,51 @@ def _open_array(path: str) -> Any:
 
 
 def _parquet(arguments: argparse.Namespace) -> Large:
-    """Return a folder of Parquet files: its numbers, and the columns that are named."""
-    from pyarrow import dataset as ds
+    """Return a folder of Parquet files: its numbers, and the columns that are kept.
 
-    from localmap.scale.sources import Columns
+    What is what is decided by the first rows, as for any table.
+    """
+    from pyarrow import parquet
+
+    from localmap.cli import options
+    from localmap.scale.sources import data_columns
 
     path = arguments.input
-    names = ds.dataset(path, format="parquet").schema.names
-    label, ids = arguments.labels, arguments.id
-    named = [*([label] if label else []), *ids, *(arguments.columns or [])]
-    unknown = [name for name in [*named, *arguments.drop] if name not in names]
-    if unknown:
-        shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-        msg = f"{path} has no column {unknown[0]!r}; it has {shown}"
-        raise ValueError(msg)
-    aside = [*([label] if label else []), *ids]
-    used = [name for name in arguments.columns or names if name not in aside]
-    used = [name for name in used if name not in arguments.drop]
-    opened = partial(_open_columns, str(path), tuple(used))
+    dataset = _dataset(str(path))
+    data = data_columns(dataset.schema)
+    head = dataset.head(HEAD, columns=data).replace_schema_metadata(None)
+    with TemporaryDirectory() as aside:
+        first = Path(aside) / f"{path.name}.parquet"
+        parquet.write_table(head, first)
+        told = StringIO()
+        with redirect_stderr(told):
+            table = options.read(arguments, first)
+    say(f"{path}: by the first {len(table.kept)} rows")
+    for line in told.getvalue().splitlines()[1:]:
+        say(line)
+    for name in dataset.schema.names:
+        if name not in data:
+            say(f"  left out: `{name}`: the index of a pandas table")
+    opened = partial(_open_columns, str(path), tuple(table.names))
     X = opened()
-    assert isinstance(X, Columns)  # noqa: S101 - so that types are known
-    kept = ds.dataset(path, format="parquet").to_table(columns=aside).to_pandas()
+    names = [str(name) for name in table.kept.columns]
+    kept = dataset.to_table(columns=names).to_pandas()[names]
     if len(kept) != X.shape[0]:
         msg = f"{path} has {X.shape[0]} rows and {len(kept)} of its kept columns"
         raise ValueError(msg)
+    label = None if table.labels is None else str(table.labels.name)
     return Large(X, kept, label, opened)
+
+
+def _dataset(path: str) -> Any:
+    """Return a folder of Parquet files; folders may name columns (year=2024)."""
+    from pyarrow import dataset
+
+    return dataset.dataset(path, format="parquet", partitioning="hive")
 
 
 def _open_columns(path: str, names: tuple[str, ...]) -> Any:
     """Open columns of Parquet files."""
-    from pyarrow import dataset as ds
-
     from localmap.scale.sources import Columns
 
-    return Columns(ds.dataset(path, format="parquet"), names)
+    return Columns(_dataset(path), names)

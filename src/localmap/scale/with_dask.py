@@ -72,9 +72,7 @@ def dask_rows(X: Any) -> DaskRows:
     return rows
 
 
-def dask_array(
-    opened: Callable[[], Any], shape: tuple[int, ...], dtype: Any
-) -> Any:
+def dask_array(opened: Callable[[], Any], shape: tuple[int, ...], dtype: Any) -> Any:
     """Return data that every worker opens by itself as a Dask array."""
     n, D = shape
     blocks = [

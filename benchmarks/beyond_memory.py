@@ -1,8 +1,9 @@
 """Data beyond memory: the same bits, time, memory and disk, and workers that die.
 
-``python -m benchmarks.beyond_memory [--parts bits large transform kills buckets sample]
-[--folder DIR]``. Data is a mixture of Gaussians of 50 columns, written to DIR.
+``python -m benchmarks.beyond_memory [--parts NAME ...] [--folder DIR]``. Data is a
+mixture of Gaussians of 50 columns, written to DIR.
 
+- growth: 300,000 to 3,000,000 rows of Zarr with files: seconds of each stage.
 - bits: 1,000,000 rows in memory, in files (.npy, two chunkings of Zarr) and by one, two
   and three workers of Dask: digests, times, and what the processes held at most.
 - large: 10,000,000 rows of Zarr under a limit of 4 GB that the kernel enforces (a
@@ -143,7 +144,8 @@ def fit_one(way, folder, n):
         else:
             import zarr
 
-            X = zarr.open_array(write(folder, n, 77_777 if "77,777" in way else 10_000))
+            chunk = int(way.split()[-1].replace(",", ""))
+            X = zarr.open_array(write(folder, n, chunk))
     if not way.startswith("Dask"):
         with Watch(scratch) as watch:
             model = LocalMAP(random_state=SEED, **how).fit(X)
@@ -234,7 +236,7 @@ def large(folder, n=10_000_000):
     yield {
         "part": "large",
         "data": f"1,000,000 x {COLUMNS}",
-        "method": "in memory",
+        "method": "map in memory",
     } | less
     picture(np.load(out), n)
 
@@ -382,66 +384,110 @@ def sample_one(name, share):
     }
 
 
+def growth(folder, sizes=(300_000, 1_000_000, 3_000_000)):
+    """Stages of fits with files, for the model of docs/scale.md."""
+    for n in sizes:
+        write(folder, n, 100_000)
+        made = machine.fresh(fit_one, "files, Zarr by 100,000", folder, n)
+        yield {
+            "part": "growth",
+            "data": f"{n:,} x {COLUMNS}",
+            "method": "files",
+            **made,
+        }
+
+
+def growth_text(rows):
+    names = list(rows[0]["stages"])
+    lines = [
+        (
+            r["data"],
+            *(f"{r['stages'][k]:.1f}" for k in names),
+            f"{r['seconds']:.0f}",
+            f"{r['held_gb']:.2f}",
+            f"{r['scratch_gb']:.2f}",
+        )
+        for r in rows
+    ]
+    head = "|".join(["rows", *(f"{k}, s" for k in names), "all, s", "held, GB"])
+    return machine.table(f"{head}|scratch, GB", lines)
+
+
 PARTS = {
+    "growth": growth,
     "bits": bits, "large": large, "transform": transform, "kills": kills,
     "buckets": buckets, "sample": sample,
 }  # fmt: skip
 
 
-def text_of(rows):
-    def some(part):
-        return [row for row in rows if row["part"] == part]
+def bits_text(rows):
+    base = rows[0]["seconds"]
+    head = "1,000,000 x 50|digest|seconds|ratio|held at most, GB|by one process"
+    lines = [
+        (
+            r["method"],
+            r["digest"],
+            f"{r['seconds']:.0f}",
+            f"{r['seconds'] / base:.2f}",
+            *(f"{r[k]:.2f}" for k in ("held_gb", "largest_gb", "scratch_gb")),
+        )
+        for r in rows
+    ]
+    return machine.table(f"{head}|scratch, GB", lines)
 
+
+def large_text(rows):
+    r = rows[0]
+    stages = ", ".join(f"{k} {v:.0f} s" for k, v in r["stages"].items())
+    text = (
+        f"{r['data']} under a limit of {r['limit_gb']:.0f} GB: "
+        f"{r['seconds'] / 60:.1f} min ({stages}), {r['held_gb']:.2f} GB held at most, "
+        f"{r['scratch_gb']:.1f} GB of scratch, recall {r['recall']:.3f}, silhouette of "
+        f"a sample {r['silhouette']:.3f}"
+    )
+    for other in rows[1:]:
+        text += f"; of {other['data']} in memory {other['silhouette']:.3f}"
+    return f"{text}.\n\n![The map](beyond_memory.png)"
+
+
+def transform_text(rows):
+    return "\n".join(
+        f"{r['data']} as a Dask array, two workers: {r['rows_a_second']:,.0f} rows a "
+        f"second, {r['largest_gb']:.2f} GB a worker at most."
+        for r in rows
+    )
+
+
+def kills_text(rows):
+    same = sum(r["same"] and r["killed"] for r in rows)
+    stages = ", ".join(dict.fromkeys(r["stage"] for r in rows))
+    return f"{len(rows)} kills ({stages}), {same} equal digests."
+
+
+def scores_text(rows):
+    names = [k for k in rows[0] if k not in ("part", "data", "method")]
+    lines = [(r["data"], r["method"], *(f"{r[k]:.3f}" for k in names)) for r in rows]
+    return machine.table("|".join(["data", "how", *names]), lines)
+
+
+TEXTS = {
+    "growth": ("Stages against the number of rows, with files", growth_text),
+    "bits": ("The same bits", bits_text),
+    "large": ("Ten million rows", large_text),
+    "transform": ("New rows", transform_text),
+    "kills": ("Workers that die", kills_text),
+    "buckets": ("Mid-near pairs from buckets and from all rows", scores_text),
+    "sample": ("A sample, the rest placed", scores_text),
+}
+
+
+def text_of(rows):
     parts = []
-    if some("bits"):
-        base = some("bits")[0]["seconds"]
-        head = "1,000,000 x 50|digest|seconds|ratio|held at most, GB|by one process"
-        head += "|scratch, GB"
-        lines = [
-            (r["method"], r["digest"], f"{r['seconds']:.0f}", f"{r['seconds'] / base:.2f}",
-             f"{r['held_gb']:.2f}", f"{r['largest_gb']:.2f}", f"{r['scratch_gb']:.1f}")
-            for r in some("bits")
-        ]  # fmt: skip
-        parts += ["## The same bits\n", machine.table(head, lines)]
-    for r in some("large"):
-        if "stages" in r:
-            stages = ", ".join(f"{k} {v:.0f} s" for k, v in r["stages"].items())
-            parts += [
-                "\n## Ten million rows\n",
-                f"{r['data']} under a limit of {r['limit_gb']:.0f} GB: "
-                f"{r['seconds'] / 60:.1f} min ({stages}), {r['held_gb']:.2f} GB held at "
-                f"most, {r['scratch_gb']:.1f} GB of scratch, recall {r['recall']:.3f}, "
-                f"silhouette of a sample {r['silhouette']:.3f}",
-            ]
-        else:
-            parts += [f"; of {r['data']} in memory {r['silhouette']:.3f}."]
-    for r in some("transform"):
-        parts += [
-            "\n## New rows\n",
-            f"{r['data']} as a Dask array, two workers: {r['rows_a_second']:,.0f} rows a "
-            f"second, {r['largest_gb']:.2f} GB a worker at most.",
-        ]
-    if some("kills"):
-        same = sum(r["same"] and r["killed"] for r in some("kills"))
-        parts += [
-            "\n## Workers that die\n",
-            f"{len(some('kills'))} kills ({', '.join(STAGES)}), {same} equal digests.",
-        ]
-    for part, title in (
-        ("buckets", "Buckets"),
-        ("sample", "A sample, the rest placed"),
-    ):
-        if some(part):
-            names = [k for k in some(part)[0] if k not in ("part", "data", "method")]
-            lines = [
-                (r["data"], r["method"], *(f"{r[k]:.3f}" for k in names))
-                for r in some(part)
-            ]
-            parts += [
-                f"\n## {title}\n",
-                machine.table("|".join(["data", "how", *names]), lines),
-            ]
-    return "\n".join(parts)
+    for part, (title, text) in TEXTS.items():
+        some = [row for row in rows if row["part"] == part]
+        if some:
+            parts.append(f"## {title}\n\n{text(some)}")
+    return "\n\n".join(parts)
 
 
 def main(arguments=None):

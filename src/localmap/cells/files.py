@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MATRICES: Final = ("matrix.mtx", "matrix.mtx.gz")
 
 # The parts of an .h5ad file that work on cells changes; X and layers are not.
-ANNOTATIONS: Final = ("obs", "var", "obsm", "varm", "obsp", "uns")
+ANNOTATIONS: Final = ("obs", "var", "obsm", "varm", "obsp", "varp", "uns")
 
 
 class CellsError(ValueError):
@@ -38,7 +38,9 @@ def holds_cells(path: str | os.PathLike[str]) -> bool:
     return path.suffix.lower() in (".h5ad", ".h5")
 
 
-def read_cells(path: str | os.PathLike[str], *, backed: bool = False) -> AnnData:
+def read_cells(
+    path: str | os.PathLike[str], *, backed: bool = False, layers: bool = True
+) -> AnnData:
     """Read cells and what is known of them.
 
     Parameters
@@ -50,6 +52,8 @@ def read_cells(path: str | os.PathLike[str], *, backed: bool = False) -> AnnData
         twice are numbered.
     backed
         Leave X in the file; for ``.h5ad`` only.
+    layers
+        False leaves layers and raw in the file too: anndata loads layers whole.
 
     Returns
     -------
@@ -74,6 +78,8 @@ def read_cells(path: str | os.PathLike[str], *, backed: bool = False) -> AnnData
         if path.is_dir():
             return sc.read_10x_mtx(path, make_unique=True)
         if path.suffix.lower() == ".h5ad":
+            if backed and not layers and _is_of_today(path):
+                return _annotations(path)
             return sc.read_h5ad(path, backed="r" if backed else None)
         adata = sc.read_10x_h5(path)
     except (ImportError, MemoryError):
@@ -142,10 +148,37 @@ def obs_columns(adata: AnnData, columns: Sequence[str] = ()) -> pd.DataFrame:
     return table.reset_index(drop=True)
 
 
+def layer_names(path: str | os.PathLike[str]) -> list[str]:
+    """Return the names of the layers of an .h5ad file, reading none of them."""
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        return list(file.get("layers", ()))
+
+
+def _is_of_today(path: Path) -> bool:
+    """Tell files that say how each part is encoded, as anndata writes since 0.8."""
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        return "encoding-type" in file.attrs
+
+
+def _annotations(path: Path) -> AnnData:
+    """Return cells with nothing in memory but what is known of them."""
+    import anndata
+    import h5py
+
+    read = _io().read_elem
+    with h5py.File(path, "r") as file:
+        parts = {name: read(file[name]) for name in ANNOTATIONS if name in file}
+    return anndata.AnnData(**parts, filename=path, filemode="r")
+
+
 def _copy_and_annotate(adata: AnnData, aside: Path) -> None:
     import h5py
 
-    write = _write_elem()
+    write = _io().write_elem
     shutil.copyfile(adata.filename, aside)
     with h5py.File(aside, "r+") as file:
         for part in ANNOTATIONS:
@@ -153,12 +186,11 @@ def _copy_and_annotate(adata: AnnData, aside: Path) -> None:
             write(file, part, value if part in ("obs", "var") else dict(value))
 
 
-def _write_elem() -> Any:
-    """Return anndata's writer of one part, which moved in 0.11."""
+def _io() -> Any:
+    """Return where anndata reads and writes one part, which moved in 0.11."""
     import anndata
 
-    where = anndata.io if hasattr(anndata, "io") else anndata.experimental
-    return where.write_elem
+    return anndata.io if hasattr(anndata, "io") else anndata.experimental
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -15,6 +15,7 @@ from localmap.cells import log_counts
 from localmap.cells.files import (
     CellsError,
     holds_cells,
+    layer_names,
     obs_columns,
     read_cells,
     write_cells,
@@ -158,6 +159,27 @@ def test_backed_cells_are_written_without_their_x(tmp_path, monkeypatch):
     assert list(out.obs["cell_type"]) == list(adata.obs["cell_type"])
     # The file that was read is as it was.
     assert "X_localmap" not in read_cells(path).obsm
+
+
+def test_layers_and_raw_can_stay_in_the_file_and_are_kept(tmp_path):
+    adata = cells()
+    adata.layers["umi"] = adata.X.copy()
+    adata.raw = adata
+    adata.varp["pairs"] = sp.identity(adata.n_vars, format="csr")
+    path = tmp_path / "in.h5ad"
+    adata.write_h5ad(path)
+    light = read_cells(path, backed=True, layers=False)
+    assert not light.layers
+    assert light.shape == adata.shape
+    assert set(read_cells(path, backed=True).layers) == {"umi"}
+    assert layer_names(path) == ["umi"]
+    localmap.pp.recipe(light, n_comps=5)
+    write_cells(tmp_path / "out.h5ad", light)
+    out = read_cells(tmp_path / "out.h5ad")
+    for kept in (out.layers["umi"], out.raw.X, out.X):
+        assert (kept != adata.X).nnz == 0
+    assert "pairs" in out.varp
+    assert out.obsm["X_pca"].shape == (240, 5)
 
 
 def test_columns_beside_a_map():

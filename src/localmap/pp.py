@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 
 from localmap.cells import log_counts
 from localmap.cells.batches import check_batches, check_room, corrected
-from localmap.cells.counts import NoCountsError, why_not_counts
+from localmap.cells.counts import NoCountsError
 from localmap.cells.needed import scanpy_for
 from localmap.cells.record import storable, versions
 from localmap.cells.representation import check_cells, values_of
@@ -308,7 +308,7 @@ def _refuse_values(adata: AnnData, layer: str | None, reason: str) -> NoReturn:
     way_out = "give raw counts"
     if COUNTS in adata.layers and layer is None:
         way_out = f"name the layer that holds counts (layer={COUNTS!r})"
-    elif adata.raw is not None and why_not_counts(adata.raw.X[:]) is None:
+    elif adata.raw is not None and log_counts.totals_of(adata.raw.X).refused is None:
         way_out = "take the counts in raw (adata.raw.to_adata())"
     msg = (
         f"{where} holds no raw counts: {reason}. Values must not be normalised "

@@ -25,6 +25,9 @@ MATRICES: Final = ("matrix.mtx", "matrix.mtx.gz")
 # The parts of an .h5ad file that work on cells changes; X and layers are not.
 ANNOTATIONS: Final = ("obs", "var", "obsm", "varm", "obsp", "varp", "uns")
 
+# What is known of the genes of raw; its values stay in the file.
+RAW: Final = ("var", "varm")
+
 
 class CellsError(ValueError):
     """What is wrong with a file of cells, in one line for the person who named it."""
@@ -53,7 +56,7 @@ def read_cells(
     backed
         Leave X in the file; for ``.h5ad`` only.
     layers
-        False leaves layers and raw in the file too: anndata loads layers whole.
+        False leaves out layers of a backed file, which anndata would load whole.
 
     Returns
     -------
@@ -172,6 +175,9 @@ def _annotations(path: Path) -> AnnData:
     read = _io().read_elem
     with h5py.File(path, "r") as file:
         parts = {name: read(file[name]) for name in ANNOTATIONS if name in file}
+        if "raw" in file:
+            raw = file["raw"]
+            parts["raw"] = {name: read(raw[name]) for name in RAW if name in raw}
     return anndata.AnnData(**parts, filename=path, filemode="r")
 
 

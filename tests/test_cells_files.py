@@ -15,11 +15,11 @@ from localmap.cells import log_counts
 from localmap.cells.files import (
     CellsError,
     holds_cells,
-    layer_names,
     obs_columns,
     read_cells,
     write_cells,
 )
+from localmap.cells.representation import layer_names, values_of
 from localmap.cli import main
 
 anndata = pytest.importorskip("anndata", reason="needs the extra anndata")
@@ -172,7 +172,10 @@ def test_layers_and_raw_can_stay_in_the_file_and_are_kept(tmp_path):
     assert not light.layers
     assert light.shape == adata.shape
     assert set(read_cells(path, backed=True).layers) == {"umi"}
-    assert layer_names(path) == ["umi"]
+    assert layer_names(light) == ["umi"]
+    values = values_of(light, "umi")
+    assert not sp.issparse(values)  # still in the file
+    assert (values[:] != adata.X).nnz == 0
     localmap.pp.recipe(light, n_comps=5)
     write_cells(tmp_path / "out.h5ad", light)
     out = read_cells(tmp_path / "out.h5ad")
@@ -304,7 +307,7 @@ class TestCommand:
         assert self.run("embed", counted, "-o", out, *self.QUICK) == 2
         said = capsys.readouterr().err
         assert "no whole numbers" in said
-        assert "--layer names one of the layers: umi" in said
+        assert "if a layer ('umi') holds counts, name it with --layer" in said
         args = ["--layer", "umi", "--batch-key", "stim", *self.QUICK]
         assert self.run("embed", counted, "-o", out, *args) == 0
         said = capsys.readouterr().err

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 
 from localmap.cells import log_counts
 from localmap.cells.batches import check_batches, check_room, corrected
-from localmap.cells.counts import NoCountsError
 from localmap.cells.needed import scanpy_for
 from localmap.cells.record import storable, versions
-from localmap.cells.representation import check_cells, values_of
+from localmap.cells.representation import check_cells, layer_names, values_of
+from localmap.geometry.finite import listed
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -100,8 +100,8 @@ def recipe(
 
     Raises
     ------
-    NoCountsError
-        A ValueError. If the values are evidently normalised already: some are negative
+    ValueError
+        If the values are evidently normalised already: some are negative
         or no whole numbers, or ``adata.uns`` says that X is logarithmic.
 
     Examples
@@ -178,7 +178,11 @@ def _in_memory(
     sc = scanpy_for("localmap.pp.recipe")
     counts = adata.X if layer is None else adata.layers[layer]
     adata.layers[COUNTS] = counts if layer in (None, COUNTS) else counts.copy()
-    adata.X = counts.astype(np.float32)  # a copy
+    X = counts.astype(np.float32)  # a copy
+    if issparse(X):  # scanpy 1.11 takes no sparse arrays, and takes logs of halves
+        X = csr_matrix(X)
+        X.sum_duplicates()
+    adata.X = X
     adata.uns.pop("log1p", None)  # said of the values that X held before
     with warnings.catch_warnings():  # of cells without counts, which were told before
         warnings.filterwarnings("ignore", "Some cells have zero counts", UserWarning)
@@ -306,16 +310,22 @@ def _refuse_values(adata: AnnData, layer: str | None, reason: str) -> NoReturn:
     """Say that these are no counts, and where there may be some."""
     where = "X" if layer is None else f"layers[{layer!r}]"
     way_out = "give raw counts"
-    if COUNTS in adata.layers and layer is None:
+    names = [] if layer is not None else layer_names(adata)
+    if COUNTS in names:
         way_out = f"name the layer that holds counts (layer={COUNTS!r})"
+    elif names:
+        known = listed([repr(name) for name in names], 8)
+        way_out = f"if a layer ({known}) holds counts, name it with the option layer"
     elif adata.raw is not None and log_counts.totals_of(adata.raw.X).refused is None:
         way_out = "take the counts in raw (adata.raw.to_adata())"
+    elif "no whole numbers" in reason:
+        way_out += " (estimated ones, as of alevin or SoupX, rounded)"
     msg = (
         f"{where} holds no raw counts: {reason}. Values must not be normalised "
         f"twice: {way_out}, or go on from here with sc.pp.pca(adata) and "
         "localmap.tl.localmap(adata)."
     )
-    raise NoCountsError(msg)
+    raise ValueError(msg)
 
 
 def _equal(values: Any, other: Any) -> bool:

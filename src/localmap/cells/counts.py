@@ -13,10 +13,6 @@ from scipy.sparse import issparse
 AT_ONCE: Final = 1 << 22
 
 
-class NoCountsError(ValueError):
-    """Values that evidently are no raw counts, where counts are asked for."""
-
-
 def why_not_counts(matrix: Any) -> str | None:
     """Return what shows that these are no counts, or None if all may be."""
     for numbers in _numbers(matrix):

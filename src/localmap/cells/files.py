@@ -9,7 +9,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from localmap.cells.needed import scanpy_for
 from localmap.files.atomic import atomic_file
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 # The files of which a folder of 10x must have one, from Cell Ranger 2 and from 3 on.
 MATRICES: Final = ("matrix.mtx", "matrix.mtx.gz")
+
+# The column of a table that holds the names of cells.
+BARCODE: Final = "barcode"
 
 # The parts of an .h5ad file that work on cells changes; X and layers are not.
 ANNOTATIONS: Final = ("obs", "var", "obsm", "varm", "obsp", "varp", "uns")
@@ -56,7 +59,7 @@ def read_cells(
     backed
         Leave X in the file; for ``.h5ad`` only.
     layers
-        False leaves out layers of a backed file, which anndata would load whole.
+        False leaves layers of a backed file there too; anndata would load them whole.
 
     Returns
     -------
@@ -139,24 +142,29 @@ def write_cells(
             adata.write_h5ad(aside)
 
 
-def obs_columns(adata: AnnData, columns: Sequence[str] = ()) -> pd.DataFrame:
-    """Return barcodes and columns of obs, to be written beside a map in a table."""
+def obs_columns(
+    adata: AnnData, columns: Sequence[str] = (), own: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Return barcodes and columns of obs, to be written beside a map in a table.
+
+    A table has each name once: `own` are the names it has besides.
+    """
+    columns = list(dict.fromkeys(columns))
+    taken = [repr(name) for name in columns if name in (BARCODE, *own)]
+    if taken:
+        msg = (
+            f"the column {listed(taken)} of obs has the name of one that the table "
+            "gets itself: leave it out, or rename it"
+        )
+        raise CellsError(msg)
     lost = [repr(name) for name in columns if name not in adata.obs]
     if lost:
         have = listed([repr(str(name)) for name in adata.obs], 8) or "no columns"
         msg = f"no column {listed(lost)} in obs, which has {have}"
         raise CellsError(msg)
-    table: pd.DataFrame = adata.obs[list(columns)].copy()
-    table.insert(0, "barcode", adata.obs_names.astype(str), allow_duplicates=True)
+    table: pd.DataFrame = adata.obs[columns].copy()
+    table.insert(0, BARCODE, adata.obs_names.astype(str))
     return table.reset_index(drop=True)
-
-
-def layer_names(path: str | os.PathLike[str]) -> list[str]:
-    """Return the names of the layers of an .h5ad file, reading none of them."""
-    import h5py
-
-    with h5py.File(path, "r") as file:
-        return list(file.get("layers", ()))
 
 
 def _is_of_today(path: Path) -> bool:
@@ -172,7 +180,7 @@ def _annotations(path: Path) -> AnnData:
     import anndata
     import h5py
 
-    read = _io().read_elem
+    read = anndata.io.read_elem
     with h5py.File(path, "r") as file:
         parts = {name: read(file[name]) for name in ANNOTATIONS if name in file}
         if "raw" in file:
@@ -182,21 +190,15 @@ def _annotations(path: Path) -> AnnData:
 
 
 def _copy_and_annotate(adata: AnnData, aside: Path) -> None:
+    import anndata
     import h5py
 
-    write = _io().write_elem
+    write = anndata.io.write_elem
     shutil.copyfile(adata.filename, aside)
     with h5py.File(aside, "r+") as file:
         for part in ANNOTATIONS:
             value = getattr(adata, part)
             write(file, part, value if part in ("obs", "var") else dict(value))
-
-
-def _io() -> Any:
-    """Return where anndata reads and writes one part, which moved in 0.11."""
-    import anndata
-
-    return anndata.io if hasattr(anndata, "io") else anndata.experimental
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from localmap.cells import log_counts
-from localmap.cells.representation import PCA, Representation, values_of
+from localmap.cells.representation import PCA, Representation, layer_of, values_of, x_of
 from localmap.estimators.base import MapEstimator
 from localmap.geometry.finite import listed
 from localmap.geometry.pca import Preprocessing
@@ -195,7 +195,7 @@ def _values_behind(adata: AnnData) -> Values | None:
         layer = None if recipe["layer"] == "None" else str(recipe["layer"])
         return log_values(values_of(adata, layer), float(recipe["summed_to"]))
     layer = adata.uns.get("pca", {}).get("params", {}).get("layer")
-    X = adata.X if layer is None else adata.layers[layer]
+    X = x_of(adata) if layer is None else layer_of(adata, layer)
     return None if X is None else Values(X)
 
 

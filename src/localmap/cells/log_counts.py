@@ -230,8 +230,17 @@ def stored_blocks(values: Any) -> Iterator[tuple[slice, slice, Any]]:
 
 
 def _plain(block: Any, form: Any) -> Any:
-    """Return a block in memory: an array, or a sparse one of the form."""
-    return form(block) if issparse(block) else np.asarray(block)
+    """Return a block in memory: an array, or a sparse one of the form.
+
+    A number that is stored in two parts becomes one: logarithms do not add up.
+    """
+    if not issparse(block):
+        return np.asarray(block)
+    plain = form(block)
+    if not plain.has_canonical_format:
+        plain = plain.copy()
+        plain.sum_duplicates()
+    return plain
 
 
 def _block_moments(block: Any) -> Moments:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from localmap.cells import genes
 from localmap.cells.graph import neighbor_graph
 from localmap.cells.record import record_of
-from localmap.cells.representation import check_cells, choose
+from localmap.cells.representation import GENES, PCA, check_cells, choose
 from localmap.estimators.base import MapEstimator
+from localmap.geometry.finite import listed
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -37,6 +38,8 @@ def mapped(
     if source["neighbors_key"] is None:
         made_of = choose(adata, source["use_rep"], source["n_pcs"])
         X = made_of.X
+        if save_model is not None and made_of.place in (PCA, GENES):
+            _check_names(adata)
         # A representation is final; genes are reduced as the method says.
         components = model.pca_components if made_of.is_genes else None
         model.set_params(pca_components=components)
@@ -89,6 +92,18 @@ def _check_folder(path: str | PathLike[str] | None) -> None:
     if path is not None and not Path(fspath(path)).parent.is_dir():
         msg = f"save_model names a folder that is not there: {fspath(path)}"
         raise FileNotFoundError(msg)
+
+
+def _check_names(adata: AnnData) -> None:
+    """Refuse a model whose genes could not be told apart in other cells."""
+    twice = adata.var_names[adata.var_names.duplicated()].unique()
+    if len(twice):
+        msg = (
+            f"The model is to know genes by name, and {len(twice)} names occur more "
+            f"than once ({listed([repr(str(name)) for name in twice], 3)}): call "
+            "adata.var_names_make_unique() before."
+        )
+        raise ValueError(msg)
 
 
 def _start(

@@ -44,10 +44,13 @@ def run(arguments: argparse.Namespace) -> None:
     import numpy as np
 
     from localmap import files, tl
-    from localmap.cells.files import obs_columns, write_cells
+    from localmap.cells.files import obs_columns, read_cells, write_cells
     from localmap.cli.embed import silhouette_of
 
     refuse_options_of_tables(arguments)
+    if None not in (arguments.color, arguments.labels):
+        msg = "--color and --labels are one and the same of cells: give one of them"
+        raise ValueError(msg)
     label = arguments.color or arguments.labels
     to_cells = arguments.output.suffix.lower() == ".h5ad"
     if not to_cells:
@@ -55,9 +58,13 @@ def run(arguments: argparse.Namespace) -> None:
     asked = (arguments.output, arguments.save_model)
     paths = [*(path for path in asked if path is not None), *pictures.paths(arguments)]
     outputs = files.Outputs(paths, inputs=[arguments.input], force=arguments.force)
-    adata = _prepared(arguments)
+    path = arguments.input
+    adata = read_cells(path, backed=in_file(path), layers=False)
+    say(f"{path}: {adata.n_obs} cells, {adata.n_vars} genes")
+    axes = [] if to_cells else axis_names(arguments.n_components)
+    kept = obs_columns(adata, [*arguments.id, *([label] if label else [])], axes)
+    _prepare(adata, arguments)
     film = pictures.film_of(arguments)
-    kept = obs_columns(adata, [*arguments.id, *([label] if label else [])])
     settings = settings_of(arguments)
     settings["init_pos"] = settings.pop("init")
     for name in ("scale", "pca_components"):
@@ -113,17 +120,25 @@ def refuse_options_of_tables(arguments: argparse.Namespace) -> None:
         raise ValueError(msg)
 
 
-def _prepared(arguments: argparse.Namespace) -> AnnData:
-    """Read cells; make components of counts where the file has none."""
+def axis_names(n_components: int) -> list[str]:
+    """Return the names of the map's own columns in a table."""
+    from localmap.files import AXIS_NAME
+
+    return [AXIS_NAME.format(axis + 1) for axis in range(n_components)]
+
+
+def _prepare(adata: AnnData, arguments: argparse.Namespace) -> None:
+    """Make components of counts where the file has none."""
     from localmap import pp
-    from localmap.cells.counts import NoCountsError
-    from localmap.cells.files import layer_names, read_cells
-    from localmap.geometry.finite import listed
 
     path, batch, layer = arguments.input, arguments.batch_key, arguments.layer
-    adata = read_cells(path, backed=in_file(path), layers=layer is not None)
-    say(f"{path}: {adata.n_obs} cells, {adata.n_vars} genes")
     rep = arguments.use_rep or "X_pca"
+    if rep == "X" and adata.isbacked:
+        msg = (
+            f"X of {path} stays in the file: leave --use-rep out for components of raw "
+            "counts, or take --part X to embed all genes as a table, loaded whole"
+        )
+        raise ValueError(msg)
     if arguments.use_rep is not None or rep in adata.obsm:
         for option, given in (("--batch-key", batch), ("--layer", layer)):
             if given is not None:
@@ -134,22 +149,14 @@ def _prepared(arguments: argparse.Namespace) -> AnnData:
                 raise ValueError(msg)
         if rep in adata.obsm:  # if not, tl says what there is
             say(f"  mapped by obsm[{rep!r}] as it is")
-        return adata
-    try:
-        pp.recipe(adata, batch_key=batch, layer=layer, in_blocks=True)
-    except NoCountsError as error:
-        names = layer_names(path) if in_file(path) and layer is None else []
-        if not names:
-            raise
-        msg = f"{error} --layer names one of the layers: {listed(names, 8)}"
-        raise ValueError(msg) from error
+        return
+    pp.recipe(adata, batch_key=batch, layer=layer, in_blocks=True)
     used, components = adata.var["highly_variable"].sum(), adata.obsm["X_pca"].shape[1]
     say(
         f"  no obsm['X_pca']: counts{'' if layer is None else ' of ' + layer} "
         f"normalised, logarithms, {used} genes of largest variance, "
         f"{'ComBat by ' + batch + ', ' if batch else ''}{components} components"
     )
-    return adata
 
 
 def in_file(path: Path) -> bool:

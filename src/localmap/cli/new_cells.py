@@ -5,7 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, Final
 
-from localmap.cli.cells import in_file, refuse_options_of_tables
+from localmap.cli.cells import (
+    axis_names,
+    in_file,
+    refuse_options_of_tables,
+)
 from localmap.cli.main import say
 
 if TYPE_CHECKING:
@@ -72,11 +76,12 @@ def run(arguments: argparse.Namespace) -> None:
     inputs = [arguments.input, arguments.model]
     outputs = files.Outputs([arguments.output], inputs=inputs, force=arguments.force)
     model = load(arguments.model)
-    backed, layers = in_file(arguments.input), arguments.layer is not None
-    adata = read_cells(arguments.input, backed=backed, layers=layers)
+    backed = in_file(arguments.input)
+    adata = read_cells(arguments.input, backed=backed, layers=False)
     say(f"{arguments.input}: {adata.n_obs} cells, {adata.n_vars} genes")
     label = [] if arguments.labels is None else [arguments.labels]
-    kept = obs_columns(adata, [*arguments.id, *label])
+    own = [] if to_cells else ["distance", "far", *axis_names(model.n_components)]
+    kept = obs_columns(adata, [*arguments.id, *label], own)
     name, key = keys_of(model, None)
     tl.transform(
         adata,

@@ -283,7 +283,8 @@ class TestCommand:
             raise AssertionError("X was loaded whole")
 
         monkeypatch.setattr(log_counts, "_plain", counting)
-        monkeypatch.setattr(log_counts, "LINES_AT_ONCE", 50)
+        monkeypatch.setattr(log_counts, "LINES_AT_FIRST", 50)
+        monkeypatch.setattr(log_counts, "GROWTH", 1)
         monkeypatch.setattr(log_counts, "DENSE_AT_ONCE", 50)
         out, model = counted.with_name("o.h5ad"), counted.with_name("m.localmap")
         args = ["--save-model", model, *self.QUICK]

@@ -177,7 +177,7 @@ def counts(seed=0):
 
 
 def test_cells_become_components_that_do_not_depend_on_depth(monkeypatch):
-    monkeypatch.setattr(log_counts, "LINES_AT_ONCE", 50)
+    monkeypatch.setattr(log_counts, "NUMBERS_AT_ONCE", 5000)
     S, kind = counts()
     X = log_counts.counts_to_components(S)
     assert X.shape == (120, 50)

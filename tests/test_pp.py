@@ -193,8 +193,8 @@ FORMS = {
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(log_counts, "LINES_AT_ONCE", 37)
-    monkeypatch.setattr(log_counts, "NUMBERS_AT_ONCE", 1000)
+    monkeypatch.setattr(log_counts, "LINES_AT_FIRST", 7)
+    monkeypatch.setattr(log_counts, "NUMBERS_AT_ONCE", 3000)
     monkeypatch.setattr(log_counts, "DENSE_AT_ONCE", 41)
 
 
@@ -352,6 +352,22 @@ def test_more_genes_than_can_be_decomposed_are_refused_in_blocks(monkeypatch):
     with pytest.raises(ValueError, match=r"at most 100 genes .*=1000 with 150 genes"):
         localmap.pp.recipe(cells(), in_blocks=True)
     localmap.pp.recipe(cells(), in_blocks=True, n_top_genes=100)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "dense"])
+def test_blocks_grow_to_what_may_be_held_and_no_further(form, monkeypatch):
+    monkeypatch.setattr(log_counts, "LINES_AT_FIRST", 4)
+    monkeypatch.setattr(log_counts, "NUMBERS_AT_ONCE", 2000)
+    filled = np.ones((400, 300), dtype=np.float32)
+    filled[:200, :150] = 0
+    blocks = list(log_counts.stored_blocks(FORMS[form](sp.csr_matrix(filled))))
+    again = np.zeros_like(filled)
+    for rows, genes, block in blocks:
+        again[rows, genes] += block.toarray() if sp.issparse(block) else block
+    np.testing.assert_array_equal(again, filled)
+    held = [block.nnz if sp.issparse(block) else block.size for *_, block in blocks]
+    assert sorted(held)[len(held) // 2] > 1000
+    assert max(held) <= 2 * 2000  # where lines hold twice as many as those before
 
 
 @pytest.mark.usefixtures("small_blocks")

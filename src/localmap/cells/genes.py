@@ -41,7 +41,7 @@ AGREES: Final = 1e-2
 CHECKED_SUMS: Final = 100
 
 # Cells whose genes are held at once.
-CELLS_AT_ONCE: Final = 8192
+CELLS_AT_ONCE: Final = 2048
 
 Missing = Literal["error", "mean", "zero"]
 

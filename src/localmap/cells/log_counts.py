@@ -27,13 +27,15 @@ TOP_GENES: Final = 1000
 COMPONENTS: Final = 50
 COUNTS_PER_CELL: Final = 1e4
 
-# Lines of a sparse matrix, and numbers of a dense one, that are held at once: some ten
-# million numbers of an atlas at most.
-LINES_AT_ONCE: Final = 4096
-NUMBERS_AT_ONCE: Final = 1 << 23
+# Numbers that are held at once, with about ten copies of one kind or another.
+NUMBERS_AT_ONCE: Final = 1 << 21
+
+# Lines of a sparse matrix that are read first, and how much more may be read next.
+LINES_AT_FIRST: Final = 256
+GROWTH: Final = 4
 
 # Cells whose chosen genes are filled in at once.
-DENSE_AT_ONCE: Final = 4096
+DENSE_AT_ONCE: Final = 1024
 
 
 class Totals(NamedTuple):
@@ -213,20 +215,30 @@ def counts_to_components(counts: Any) -> NDArray[np.float32]:
 
 
 def stored_blocks(values: Any) -> Iterator[tuple[slice, slice, Any]]:
-    """Yield the cells and genes of each block, and the block, as they are stored."""
-    n, n_genes = values.shape
-    every = slice(None)
-    form = getattr(values, "format", None)
-    if form == "csc":
-        for start in range(0, n_genes, LINES_AT_ONCE):
-            genes = slice(start, min(n_genes, start + LINES_AT_ONCE))
-            yield every, genes, _plain(values[:, genes], csc_array)
-        return
-    at_once = max(1, NUMBERS_AT_ONCE // max(1, n_genes))
-    at_once = LINES_AT_ONCE if form is not None else min(LINES_AT_ONCE, at_once)
-    for start in range(0, n, at_once):
-        rows = slice(start, min(n, start + at_once))
-        yield rows, every, _plain(values[rows], csr_array)
+    """Yield the cells and genes of each block, and the block, as they are stored.
+
+    How many numbers a line of a sparse matrix holds is known when it is read: blocks
+    grow from a few lines to those of `NUMBERS_AT_ONCE`.
+    """
+    form, every = getattr(values, "format", None), slice(None)
+    by_genes = form == "csc"
+    n_lines, width = values.shape[::-1] if by_genes else values.shape
+    at_once = LINES_AT_FIRST
+    if form is None:
+        at_once = max(1, NUMBERS_AT_ONCE // max(1, width))
+    start = 0
+    while start < n_lines:
+        lines = slice(start, min(n_lines, start + at_once))
+        if by_genes:
+            block = _plain(values[:, lines], csc_array)
+            yield every, lines, block
+        else:
+            block = _plain(values[lines], csr_array)
+            yield lines, every, block
+        if form is not None:
+            fits = NUMBERS_AT_ONCE * (lines.stop - start) // max(1, block.nnz)
+            at_once = max(1, min(GROWTH * at_once, fits))
+        start = lines.stop
 
 
 def _plain(block: Any, form: Any) -> Any:

@@ -242,7 +242,8 @@ def _of_genes(model: MapEstimator, reduction: Reduction) -> MapEstimator:
     centre = reduction.mean + np.linalg.lstsq(loadings.T, wanted, rcond=None)[0]
     components = np.ascontiguousarray(loadings, dtype=np.float32)
     new = Preprocessing(old.metric, centre, old.unit, components)
-    model._fitted = replace(fitted, space=RowSpace(new, fitted.space.Z))  # noqa: SLF001
+    space = replace(fitted.space, preprocessing=new)
+    model._fitted = replace(fitted, space=space)  # noqa: SLF001
     model.feature_names_in_ = reduction.genes
     model.n_features_in_ = len(reduction.genes)
     if reduction.counts_sum is not None:

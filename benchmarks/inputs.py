@@ -15,6 +15,7 @@ from localmap import LocalMAP
 from localmap.bench.machine import peak_mb
 from localmap.bench.timing import seconds
 from localmap.geometry.space import space_of
+from localmap.geometry.workshop import Workshop
 from localmap.metrics import knn_accuracy
 
 
@@ -22,7 +23,7 @@ def rescaled(name):
     X = load(name)[0].astype(np.float64)
     factors = np.random.default_rng(0).uniform(0.01, 100, (len(X), 1))
     graphs = [
-        space_of(data, "cosine", 100).neighbors(10, 2, at=10).indices
+        space_of(data, "cosine", 100).neighbors(10, Workshop(2), at=10).indices
         for data in (X, X * factors)
     ]
     same = np.mean([np.isin(a, b).mean() for a, b in zip(*graphs, strict=True)])

@@ -14,15 +14,13 @@ from scipy.linalg import eigh
 
 from benchmarks import machine
 from benchmarks.data import load
-from localmap import LocalMAP, kernels
+from localmap import LocalMAP
 from localmap.bench.timing import seconds
-from localmap.geometry.neighbors import (
-    CELLS_PER_ROOT,
-    EXACT_ROWS,
-    TARGET_RECALL,
-    _true_neighbors,
-)
-from localmap.geometry.pca import EXACT_PCA, preprocess
+from localmap.geometry.cells import group, many
+from localmap.geometry.neighbors import EXACT_ROWS, probing_for, true_neighbors
+from localmap.geometry.pca import EXACT_PCA
+from localmap.geometry.preprocessing import preprocess
+from localmap.geometry.workshop import Workshop
 
 ROUNDS = 5
 
@@ -61,12 +59,11 @@ def searching(Z, products_a_second):
     n, d = Z.shape
     what, compared = f"{n} rows compared with each", float(n)
     if n > EXACT_ROWS:
-        cells = int(CELLS_PER_ROOT * n**0.5)
-        sample, truth, _ = _true_neighbors(Z, 60, 2)
-        probes = kernels.cell_neighbors(
-            Z, 60, cells, 2, sample=sample, truth=truth, recall=TARGET_RECALL
-        )[2]
-        compared = probes * n / cells + 12 * probes
+        workshop = Workshop(2)
+        cells = group(Z, many(n), workshop)
+        truth = true_neighbors(Z, 60, workshop)
+        probes = probing_for(Z, cells, truth, workshop).probes
+        compared = probes * n / len(cells.centres.cells) + 12 * probes
         what = f"{compared:.0f} rows compared with each ({probes} cells)"
     # A squared difference takes two instructions where a product takes one.
     return what, 2 * n * compared * d / products_a_second

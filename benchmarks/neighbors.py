@@ -20,13 +20,14 @@ from localmap import kernels
 from localmap.bench.methods import brisc_cells
 from localmap.bench.timing import beside, interleaved, seconds
 from localmap.geometry.neighbors import nearest_neighbors
-from localmap.geometry.pca import preprocess
+from localmap.geometry.preprocessing import preprocess
+from localmap.geometry.workshop import Workshop
 
 K, AT, ENOUGH, SAMPLE = 60, 10, 0.98, 1000
 
 
 def ours(Z, threads):
-    return nearest_neighbors(Z, K, threads).indices
+    return nearest_neighbors(Z, K, Workshop(threads)).indices
 
 
 def faiss_ivf(cells, probes, Z, threads):

@@ -1,37 +1,19 @@
-// The only file that knows Python. Shapes and index ranges are checked in kernels.py.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
+// The module that Python sees (with bind_search.cpp).
 #include <cmath>
 #include <vector>
 
-#include "cells.hpp"
 #include "isa.hpp"
-#include "knn.hpp"
 #include "local_further.hpp"
-#include "reverse.hpp"
 #include "pairs.hpp"
 #include "parallel.hpp"
+#include "python.hpp"
 #include "relax.hpp"
 #include "silhouette.hpp"
 #include "tiles.hpp"
 
-namespace nb = nanobind;
 using namespace localmap;
 
 namespace {
-
-template <class T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Release = nb::call_guard<nb::gil_scoped_release>;
-
-// Ctrl-C: asked by the calling thread, which holds no lock while it computes.
-bool signalled() {
-    nb::gil_scoped_acquire lock;
-    return PyErr_CheckSignals() != 0;
-}
 
 // All pairs of one kind, tiled by tile.
 class Tiled {
@@ -56,15 +38,6 @@ Tiled tiled(nb::handle pairs) {
     return {nb::cast<Vector<const std::int64_t>>(pairs.attr("starts")),
             nb::cast<Vector<const std::int64_t>>(pairs.attr("middles")),
             nb::cast<Matrix<const std::uint32_t>>(pairs.attr("codes"))};
-}
-
-Index index_of(const Matrix<const float>& Z, std::int64_t cells,
-               const Vector<const std::int32_t>& sample,
-               const Matrix<const std::int32_t>& truth, double recall, int threads) {
-    return {Z.data(), static_cast<std::int64_t>(Z.shape(0)),
-            static_cast<std::int64_t>(Z.shape(1)), cells, sample.data(),
-            static_cast<std::int64_t>(sample.shape(0)), truth.data(),
-            static_cast<std::int64_t>(truth.shape(1)), recall, threads, signalled};
 }
 
 Weights read_weights(const Vector<const float>& w) {
@@ -118,6 +91,8 @@ NB_MODULE(_core, module) {
             if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
         }
     });
+
+    bind_search(module);
 
     module.def("instruction_set", [] { return rows().name; });
 
@@ -246,36 +221,6 @@ NB_MODULE(_core, module) {
         Release());
 
     module.def(
-        "exact_neighbors",
-        [](Matrix<const float> Z, Vector<const std::int32_t> queries,
-           Matrix<std::int32_t> indices, Matrix<float> distances, int threads) {
-            const auto d = static_cast<std::int64_t>(Z.shape(1));
-            exact_neighbors(
-                Z.data(), static_cast<std::int64_t>(Z.shape(0)), d,
-                static_cast<std::int64_t>(queries.shape(0)),
-                [&](std::int64_t q) { return Z.data() + queries.data()[q] * d; },
-                [&](std::int64_t q) { return queries.data()[q]; },
-                static_cast<std::int64_t>(indices.shape(1)), indices.data(),
-                distances.data(), threads, signalled);
-        },
-        Release());
-
-    module.def(
-        "neighbors_of",
-        [](Matrix<const float> Z, Matrix<const float> queries,
-           Matrix<std::int32_t> indices, Matrix<float> distances, int threads) {
-            const auto d = static_cast<std::int64_t>(Z.shape(1));
-            exact_neighbors(
-                Z.data(), static_cast<std::int64_t>(Z.shape(0)), d,
-                static_cast<std::int64_t>(queries.shape(0)),
-                [&](std::int64_t q) { return queries.data() + q * d; },
-                [](std::int64_t) { return kNoRow; },
-                static_cast<std::int64_t>(indices.shape(1)), indices.data(),
-                distances.data(), threads, signalled);
-        },
-        Release());
-
-    module.def(
         "project",
         [](Matrix<const float> rows_in, Matrix<const float> components,
            Matrix<float> out, int threads) {
@@ -308,37 +253,6 @@ NB_MODULE(_core, module) {
         Release());
 
     module.def(
-        "cell_neighbors",
-        [](Matrix<const float> Z, std::int64_t cells, Vector<const std::int32_t> sample,
-           Matrix<const std::int32_t> truth, double recall, Matrix<std::int32_t> indices,
-           Matrix<float> distances, int threads) {
-            const Index index = index_of(Z, cells, sample, truth, recall, threads);
-            index.among_themselves(static_cast<std::int64_t>(indices.shape(1)),
-                                   indices.data(), distances.data(), threads, signalled);
-            return index.probes();
-        },
-        Release());
-
-    nb::class_<Index>(module, "Index")
-        .def(
-            "__init__",
-            [](Index* self, Matrix<const float> Z, std::int64_t cells,
-               Vector<const std::int32_t> sample, Matrix<const std::int32_t> truth,
-               double recall, int threads) {
-                new (self) Index(index_of(Z, cells, sample, truth, recall, threads));
-            },
-            nb::keep_alive<1, 2>(), Release())
-        .def(
-            "neighbors",
-            [](const Index& self, Matrix<const float> queries,
-               Matrix<std::int32_t> indices, Matrix<float> distances, int threads) {
-                self.of(queries.data(), static_cast<std::int64_t>(queries.shape(0)),
-                        static_cast<std::int64_t>(indices.shape(1)), indices.data(),
-                        distances.data(), threads, signalled);
-            },
-            Release());
-
-    module.def(
         "medoids",
         [](Matrix<const float> Y, Matrix<const std::int32_t> near, Matrix<float> out,
            int threads) {
@@ -346,15 +260,6 @@ NB_MODULE(_core, module) {
                     static_cast<std::int64_t>(near.shape(0)),
                     static_cast<std::int64_t>(near.shape(1)), out.data(), threads,
                     signalled);
-        },
-        Release());
-
-    module.def(
-        "add_reverse_neighbors",
-        [](Matrix<std::int32_t> indices, Matrix<float> distances, int threads) {
-            add_reverse_neighbors(static_cast<std::int64_t>(indices.shape(0)),
-                        static_cast<std::int64_t>(indices.shape(1)), indices.data(),
-                        distances.data(), threads, signalled);
         },
         Release());
 

@@ -93,138 +93,89 @@ inline std::vector<std::vector<std::int32_t>> members(const std::vector<std::int
     return found;
 }
 
-// Rows grouped by k-means in two levels: a few coarse groups, each split in proportion to
-// its size; then every row goes to the nearest of the centres around its coarse group.
-class Cells {
-public:
-    Cells(const float* Z, std::int64_t n, std::int64_t d, std::int64_t cells, int threads,
-          Poll poll)
-        : Z_(Z), d_(d) {
-        const std::int64_t sampled = std::min(n, cells * kSamplePerCell);
-        std::vector<std::int32_t> sample(static_cast<std::size_t>(sampled));
-        for (std::int64_t s = 0; s < sampled; ++s)
-            sample[static_cast<std::size_t>(s)] = static_cast<std::int32_t>(s * n / sampled);
-        const auto coarse = static_cast<std::int64_t>(std::sqrt(double(cells)));
-        std::vector<std::int32_t> group;
-        around_ = k_means(Z, d, sample, coarse, group, threads, poll);
-        split(members(sample, group, coarse), double(cells) / double(sampled), threads, poll);
-        length_ = std::min(count_, kShortlist * (count_ / coarse + 1));
-        lists_ = nearest(around_.data(), d, all_rows(coarse), all(threads, poll), length_,
-                         threads, poll);
-        cell_ = homes(Z, n, threads, poll);
-        pack(threads, poll);
-    }
+// Centres of cells by k-means in two levels: a few coarse groups, each split in proportion
+// to its size. `lists` names the cells around each coarse group, nearest first.
+struct Centres {
+    std::int64_t d;
+    std::vector<float> around;  // of the coarse groups
+    std::vector<float> cells;
+    std::vector<std::int32_t> lists;
 
-    // The cell of each row of X: the nearest of those around its coarse group.
-    std::vector<std::int32_t> homes(const float* X, std::int64_t count, int threads,
-                                    Poll poll) const {
-        const std::int64_t coarse = static_cast<std::int64_t>(around_.size()) / d_;
-        const Panels panels(around_.data(), d_, all_rows(coarse), threads, poll);
-        const auto rows = all_rows(count);
-        const auto groups =
-            members(rows, nearest(X, d_, rows, panels, 1, threads, poll), coarse);
-        std::vector<std::int32_t> home(rows.size());
-        for (std::size_t g = 0; g < groups.size(); ++g) {
-            const std::int32_t* list = &lists_[g * static_cast<std::size_t>(length_)];
-            const auto own =
-                nearest(X, d_, groups[g], centres(list, length_), 1, threads, poll);
-            for (std::size_t r = 0; r < groups[g].size(); ++r)
-                home[static_cast<std::size_t>(groups[g][r])] = own[r];
-        }
-        return home;
-    }
-    std::int64_t count() const { return count_; }
-    std::int32_t cell(std::int64_t row) const { return cell_[static_cast<std::size_t>(row)]; }
-    const std::vector<std::int32_t>& rows(std::int64_t cell) const {
-        return rows_[static_cast<std::size_t>(cell)];
-    }
-    // The cells nearest to each cell, itself first.
-    std::vector<std::int32_t> shortlists(std::int64_t length, int threads, Poll poll) const {
-        return nearest(centres_.data(), d_, all_rows(count_), all(threads, poll), length,
-                       threads, poll);
-    }
-    // All cells, nearest to each of some rows first.
-    std::vector<std::int32_t> ranked(const std::vector<std::int32_t>& rows, int threads,
-                                     Poll poll) const {
-        return nearest(Z_, d_, rows, all(threads, poll), count_, threads, poll);
-    }
-    // All cells, nearest to the own cell of each of some rows first.
-    std::vector<std::int32_t> ranked_from_homes(std::vector<std::int32_t> rows, int threads,
-                                                Poll poll) const {
-        for (std::int32_t& row : rows) row = cell(row);
-        return nearest(centres_.data(), d_, rows, all(threads, poll), count_, threads, poll);
-    }
-    Panels centres(const std::int32_t* cells, std::int64_t count) const {
-        return Panels(centres_.data(), d_, {cells, cells + count}, 1, nullptr);
-    }
-    void scan(const Block& block, std::int32_t cell, Best& best) const {
-        const Panels& panels = panels_[static_cast<std::size_t>(cell)];
-        block.scan(panels, 0, panels.count(), best);
-    }
-
-private:
-    Panels all(int threads, Poll poll) const {
-        return Panels(centres_.data(), d_, all_rows(count_), threads, poll);
-    }
-    void split(const std::vector<std::vector<std::int32_t>>& groups, double cells_per_row,
-               int threads, Poll poll) {
-        std::vector<std::vector<float>> parts(groups.size());
-        parallel_for(static_cast<std::int64_t>(groups.size()), 1, threads, poll,
-                     [&](std::int64_t begin, std::int64_t end, int worker) {
-                         for (auto g = static_cast<std::size_t>(begin);
-                              g < static_cast<std::size_t>(end); ++g) {
-                             if (groups[g].empty()) continue;
-                             const auto share = std::max<std::int64_t>(
-                                 1, std::llround(double(groups[g].size()) * cells_per_row));
-                             std::vector<std::int32_t> unused;
-                             parts[g] = k_means(Z_, d_, groups[g], share, unused, 1,
-                                                worker == 0 ? poll : nullptr);
-                         }
-                     });
-        for (const auto& part : parts)
-            centres_.insert(centres_.end(), part.begin(), part.end());
-        count_ = static_cast<std::int64_t>(centres_.size()) / d_;
-    }
-    void pack(int threads, Poll poll) {
-        rows_ = members(all_rows(static_cast<std::int64_t>(cell_.size())), cell_, count_);
-        panels_.resize(rows_.size());
-        parallel_for(count_, 16, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
-            for (auto c = static_cast<std::size_t>(begin); c < static_cast<std::size_t>(end); ++c)
-                panels_[c] = Panels(Z_, d_, rows_[c], 1, nullptr);
-        });
-    }
-
-    const float* Z_;
-    std::int64_t d_, count_ = 0, length_ = 0;
-    std::vector<float> around_;        // centres of the coarse groups
-    std::vector<std::int32_t> lists_;  // cells around each coarse group
-    std::vector<float> centres_;
-    std::vector<std::int32_t> cell_;
-    std::vector<std::vector<std::int32_t>> rows_;  // of each cell
-    std::vector<Panels> panels_;                   // of each cell
+    std::int64_t coarse() const { return static_cast<std::int64_t>(around.size()) / d; }
+    std::int64_t count() const { return static_cast<std::int64_t>(cells.size()) / d; }
 };
 
-// How many cells a row must search, by the rows whose true neighbours are known: the
+// About `cells` centres for rows like those of the sample.
+inline Centres centres_of(const float* sample, std::int64_t sampled, std::int64_t d,
+                          std::int64_t cells, int threads, Poll poll) {
+    Centres found{d, {}, {}, {}};
+    const auto coarse = static_cast<std::int64_t>(std::sqrt(double(cells)));
+    const auto rows = all_rows(sampled);
+    std::vector<std::int32_t> group;
+    found.around = k_means(sample, d, rows, coarse, group, threads, poll);
+    const auto groups = members(rows, group, coarse);
+    const double cells_per_row = double(cells) / double(sampled);
+    std::vector<std::vector<float>> parts(groups.size());
+    parallel_for(coarse, 1, threads, poll,
+                 [&](std::int64_t begin, std::int64_t end, int worker) {
+                     for (auto g = static_cast<std::size_t>(begin);
+                          g < static_cast<std::size_t>(end); ++g) {
+                         if (groups[g].empty()) continue;
+                         const auto share = std::max<std::int64_t>(
+                             1, std::llround(double(groups[g].size()) * cells_per_row));
+                         std::vector<std::int32_t> unused;
+                         parts[g] = k_means(sample, d, groups[g], share, unused, 1,
+                                            worker == 0 ? poll : nullptr);
+                     }
+                 });
+    for (const auto& part : parts)
+        found.cells.insert(found.cells.end(), part.begin(), part.end());
+    const std::int64_t count = found.count();
+    const std::int64_t length = std::min(count, kShortlist * (count / coarse + 1));
+    const Panels panels(found.cells.data(), d, all_rows(count), threads, poll);
+    found.lists =
+        nearest(found.around.data(), d, all_rows(coarse), panels, length, threads, poll);
+    return found;
+}
+
+// The cell of each row of X: the nearest of those around its coarse group.
+inline void homes(const float* X, std::int64_t n, std::int64_t d, const float* around,
+                  std::int64_t coarse, const float* cells, const std::int32_t* lists,
+                  std::int64_t length, std::int32_t* home, int threads, Poll poll) {
+    const Panels panels(around, d, all_rows(coarse), threads, poll);
+    const auto rows = all_rows(n);
+    const auto groups = members(rows, nearest(X, d, rows, panels, 1, threads, poll), coarse);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        const std::int32_t* list = lists + static_cast<std::int64_t>(g) * length;
+        const Panels near_by(cells, d, {list, list + length}, 1, nullptr);
+        const auto own = nearest(X, d, groups[g], near_by, 1, threads, poll);
+        for (std::size_t r = 0; r < groups[g].size(); ++r) home[groups[g][r]] = own[r];
+    }
+}
+
+// How many cells a row must search, by some rows whose true neighbours are known: the
 // fewest for which the share `recall` of those neighbours lies in the searched cells.
-inline std::int64_t probes_for(const Cells& cells, const std::vector<std::int32_t>& sample,
-                               const std::int32_t* truth, std::int64_t at, double recall,
-                               int threads, Poll poll) {
-    const std::int64_t count = cells.count();
+// `home` are the cells of these rows, `truth` those of the `at` neighbours of each.
+inline std::int64_t probes_for(const float* cells, std::int64_t count, std::int64_t d,
+                               const float* queries, std::int64_t sampled,
+                               const std::int32_t* home, const std::int32_t* truth,
+                               std::int64_t at, double recall, int threads, Poll poll) {
     const auto places = [&](const std::int32_t* order) {
         std::vector<std::int64_t> place(static_cast<std::size_t>(count));
         for (std::int64_t r = 0; r < count; ++r) place[static_cast<std::size_t>(order[r])] = r;
         return place;
     };
-    const auto of_row = cells.ranked(sample, threads, poll);
-    const auto of_cell = cells.ranked_from_homes(sample, threads, poll);
+    const Panels panels(cells, d, all_rows(count), threads, poll);
+    const auto of_row = nearest(queries, d, all_rows(sampled), panels, count, threads, poll);
+    const auto of_cell =
+        nearest(cells, d, {home, home + sampled}, panels, count, threads, poll);
     std::vector<std::int64_t> needed;  // cells to search until a neighbour is found
-    for (std::size_t s = 0; s < sample.size(); ++s) {
-        const auto by_row = places(&of_row[s * static_cast<std::size_t>(count)]);
-        const auto by_cell = places(&of_cell[s * static_cast<std::size_t>(count)]);
+    for (std::int64_t s = 0; s < sampled; ++s) {
+        const auto by_row = places(&of_row[static_cast<std::size_t>(s * count)]);
+        const auto by_cell = places(&of_cell[static_cast<std::size_t>(s * count)]);
         for (std::int64_t t = 0; t < at; ++t) {
-            const auto home = static_cast<std::size_t>(
-                cells.cell(truth[static_cast<std::int64_t>(s) * at + t]));
-            needed.push_back(1 + std::max(by_row[home], by_cell[home] / kShortlist));
+            const auto theirs = static_cast<std::size_t>(truth[s * at + t]);
+            needed.push_back(1 + std::max(by_row[theirs], by_cell[theirs] / kShortlist));
         }
     }
     const auto enough = static_cast<std::size_t>(
@@ -234,17 +185,85 @@ inline std::int64_t probes_for(const Cells& cells, const std::vector<std::int32_
     return std::min(count, needed[enough]);
 }
 
+// The cells nearest to each cell, itself first.
+inline std::vector<std::int32_t> shortlists(const float* cells, std::int64_t count,
+                                            std::int64_t d, std::int64_t length,
+                                            int threads, Poll poll) {
+    const Panels panels(cells, d, all_rows(count), threads, poll);
+    return nearest(cells, d, all_rows(count), panels, length, threads, poll);
+}
+
+inline std::int64_t panels_for(std::int64_t rows) { return (rows + kPanel - 1) / kPanel; }
+
+// Rows in cells: those of cell c are order[starts[c]] up to the next start, and stand in
+// `packed`, panel by panel, cell by cell. All belong to the caller, and may be files.
+class Grouped {
+public:
+    Grouped(const float* Z, std::int64_t d, const std::int32_t* order,
+            const std::int64_t* starts, std::int64_t count, float* packed)
+        : Z_(Z), d_(d), order_(order), starts_(starts), count_(count), packed_(packed) {
+        first_.resize(static_cast<std::size_t>(count + 1), 0);
+        for (std::int64_t c = 0; c < count; ++c)
+            first_[static_cast<std::size_t>(c + 1)] =
+                first_[static_cast<std::size_t>(c)] + panels_for(size(c));
+        rows_.assign(static_cast<std::size_t>(first_.back() * kPanel), kNoRow);
+        for (std::int64_t c = 0; c < count; ++c)
+            std::copy(order + starts[c], order + starts[c + 1],
+                      rows_.begin() + first_[static_cast<std::size_t>(c)] * kPanel);
+    }
+    std::int64_t count() const { return count_; }
+    std::int64_t panels() const { return first_.back(); }
+    std::int64_t start(std::int64_t cell) const { return starts_[cell]; }
+    std::int64_t size(std::int64_t cell) const { return starts_[cell + 1] - starts_[cell]; }
+    const std::int32_t* rows(std::int64_t cell) const { return order_ + starts_[cell]; }
+    const float* Z() const { return Z_; }
+
+    // Write the panels of cells [first, last).
+    void pack(std::int64_t first, std::int64_t last, int threads, Poll poll) {
+        parallel_for(last - first, 16, threads, poll,
+                     [&](std::int64_t begin, std::int64_t end, int) {
+                         const std::int64_t from = first_[static_cast<std::size_t>(first + begin)];
+                         const std::int64_t to = first_[static_cast<std::size_t>(first + end)];
+                         for (std::int64_t p = from; p < to; ++p)
+                             pack_panel(Z_, d_, rows_.data() + p * kPanel,
+                                        packed_ + p * kPanel * d_);
+                     });
+    }
+    void scan(const Block& block, std::int32_t cell, Best& best) const {
+        const std::int64_t from = first_[static_cast<std::size_t>(cell)];
+        const std::int64_t to = first_[static_cast<std::size_t>(cell) + 1];
+        block.scan({packed_ + from * kPanel * d_, rows_.data() + from * kPanel}, 0, to - from,
+                   best);
+    }
+
+private:
+    const float* Z_;
+    std::int64_t d_;
+    const std::int32_t* order_;
+    const std::int64_t* starts_;
+    std::int64_t count_;
+    float* packed_;
+    std::vector<std::int64_t> first_;  // panel of each cell
+    std::vector<std::int32_t> rows_;   // at each place of the panels
+};
+
+// What it takes to search: which cells a row chooses from, and how many of them.
+struct Probing {
+    const float* centres;
+    const std::int32_t* shortlists;  // `length` for each cell
+    std::int64_t length, probes;
+};
+
 // Search `probes` of the cells in `shortlist` for each of some rows that lie together,
 // nearest to them first: what the first ones hold keeps most of the others out. `own` says
 // that the rows are those of the cells, and a row does not find itself.
-inline void search(const Cells& cells, const float* Z, std::int64_t d,
-                   const std::vector<std::int32_t>& rows, const std::int32_t* shortlist,
-                   std::int64_t length, std::int64_t probes, std::int64_t keep, bool own,
-                   Best& best) {
+inline void search(const Grouped& cells, const float* X, std::int64_t d,
+                   const std::vector<std::int32_t>& rows, const Probing& how,
+                   const std::int32_t* shortlist, std::int64_t keep, bool own, Best& best) {
     best.reset(static_cast<std::int64_t>(rows.size()), keep);
     Block block(d);
     const auto visit = [&](std::size_t q, std::int32_t cell) {
-        block.add(Z + rows[q] * d, own ? rows[q] : kNoRow, q);
+        block.add(X + rows[q] * d, own ? rows[q] : kNoRow, q);
         if (!block.full()) return;
         cells.scan(block, cell, best);
         block.clear();
@@ -253,15 +272,15 @@ inline void search(const Cells& cells, const float* Z, std::int64_t d,
         cells.scan(block, cell, best);
         block.clear();
     };
-    if (probes == length) {  // every row visits every cell
-        for (std::int64_t l = 0; l < length; ++l) {
+    if (how.probes == how.length) {  // every row visits every cell
+        for (std::int64_t l = 0; l < how.length; ++l) {
             for (std::size_t q = 0; q < rows.size(); ++q) visit(q, shortlist[l]);
             leave(shortlist[l]);
         }
         return;
     }
-    const auto chosen =
-        nearest(Z, d, rows, cells.centres(shortlist, length), probes, 1, nullptr);
+    const Panels centres(how.centres, d, {shortlist, shortlist + how.length}, 1, nullptr);
+    const auto chosen = nearest(X, d, rows, centres, how.probes, 1, nullptr);
     std::vector<std::vector<std::size_t>> visits(static_cast<std::size_t>(cells.count()));
     // The home of the rows, first in the list, is searched even where others are nearer.
     auto& at_home = visits[static_cast<std::size_t>(shortlist[0])];
@@ -269,92 +288,81 @@ inline void search(const Cells& cells, const float* Z, std::int64_t d,
     for (std::size_t c = 0; c < chosen.size(); ++c)
         if (chosen[c] != shortlist[0])
             visits[static_cast<std::size_t>(chosen[c])].push_back(
-                c / static_cast<std::size_t>(probes));
-    for (std::int64_t l = 0; l < length; ++l) {
+                c / static_cast<std::size_t>(how.probes));
+    for (std::int64_t l = 0; l < how.length; ++l) {
         for (const std::size_t q : visits[static_cast<std::size_t>(shortlist[l])])
             visit(q, shortlist[l]);
         leave(shortlist[l]);
     }
 }
 
-// Rows in cells, and what it takes to search them.
-class Index {
-public:
-    // `truth` holds the `at` nearest other rows of each row in `sample`; as many cells are
-    // searched as hold the share `recall` of them. Without a sample all cells are:
-    // exact, and faster than in any other order, because near rows come first and far
-    // cells are given up after a few axes.
-    Index(const float* Z, std::int64_t n, std::int64_t d, std::int64_t cell_count,
-          const std::int32_t* sample, std::int64_t sampled, const std::int32_t* truth,
-          std::int64_t at, double recall, int threads, Poll poll)
-        : Z_(Z),
-          n_(n),
-          d_(d),
-          cells_(Z, n, d, cell_count, threads, poll),
-          probes_(sampled == 0 ? cells_.count()
-                               : probes_for(cells_, {sample, sample + sampled}, truth, at,
-                                            recall, threads, poll)),
-          length_(std::min(cells_.count(), kShortlist * probes_)),
-          shortlists_(cells_.shortlists(length_, threads, poll)) {}
-
-    std::int64_t probes() const { return probes_; }
-
-    // The k nearest other rows of each row. Places that the cells cannot fill hold kNoRow
-    // and an infinite distance.
-    void among_themselves(std::int64_t k, std::int32_t* indices, float* distances,
-                          int threads, Poll poll) const {
-        const auto rows = [&](std::int64_t c) -> const auto& { return cells_.rows(c); };
-        find(Z_, rows, true, k, indices, distances, threads, poll);
-    }
-    // The same for other rows. What one of them finds depends on that row alone.
-    void of(const float* queries, std::int64_t count, std::int64_t k, std::int32_t* indices,
-            float* distances, int threads, Poll poll) const {
-        const auto by_home = members(
-            all_rows(count), cells_.homes(queries, count, threads, poll), cells_.count());
-        const auto rows = [&](std::int64_t c) -> const auto& {
-            return by_home[static_cast<std::size_t>(c)];
-        };
-        find(queries, rows, false, k, indices, distances, threads, poll);
-    }
-
-private:
-    // `rows(c)` names the rows of X whose home is cell c.
-    template <class RowsOf>
-    void find(const float* X, RowsOf rows_of, bool own, std::int64_t k,
-              std::int32_t* indices, float* distances, int threads, Poll poll) const {
-        struct Batch {
-            std::int64_t cell, begin, end;
-        };
-        std::vector<Batch> batches;
-        for (std::int64_t c = 0; c < cells_.count(); ++c) {
-            const auto size = static_cast<std::int64_t>(rows_of(c).size());
-            for (std::int64_t begin = 0; begin < size; begin += kBatch)
-                batches.push_back({c, begin, std::min(size, begin + kBatch)});
-        }
-        const std::int64_t keep = std::min(n_, k + kSpare);
-        parallel_for(static_cast<std::int64_t>(batches.size()), 1, threads, poll,
-                     [&](std::int64_t number, std::int64_t, int) {
-                         const Batch& batch = batches[static_cast<std::size_t>(number)];
-                         const auto from = rows_of(batch.cell).begin();
-                         const std::vector<std::int32_t> rows(from + batch.begin,
-                                                              from + batch.end);
-                         Best best;
-                         search(cells_, X, d_, rows,
-                                &shortlists_[static_cast<std::size_t>(batch.cell * length_)],
-                                length_, probes_, keep, own, best);
-                         Exact exact;
-                         for (std::size_t q = 0; q < rows.size(); ++q)
-                             exact.write(Z_, d_, X + rows[q] * d_, best.of(q), best.cut(q),
-                                         k, indices + rows[q] * k,
-                                         distances + rows[q] * k);
-                     });
-    }
-
-    const float* Z_;
-    std::int64_t n_, d_;
-    Cells cells_;
-    std::int64_t probes_, length_;
-    std::vector<std::int32_t> shortlists_;
+// Rows that share a home and are searched together.
+struct Batch {
+    std::int64_t cell, begin, end;
 };
+
+// The k nearest rows in cells for some rows of X. `size(c)` is how many have cell c as their
+// home, `row(c, q)` the q-th of them, `place(c, q)` where its list is written. Places that
+// the cells cannot fill hold kNoRow and an infinite distance.
+template <class Size, class Row, class Place>
+void find(const Grouped& cells, const float* X, std::int64_t n, std::int64_t d,
+          const Probing& how, std::int64_t first, std::int64_t last, Size size, Row row,
+          Place place, bool own, std::int64_t k, std::int32_t* indices, float* distances,
+          int threads, Poll poll) {
+    std::vector<Batch> batches;
+    for (std::int64_t c = first; c < last; ++c)
+        for (std::int64_t begin = 0; begin < size(c); begin += kBatch)
+            batches.push_back({c, begin, std::min(size(c), begin + kBatch)});
+    const std::int64_t keep = std::min(n, k + kSpare);
+    parallel_for(static_cast<std::int64_t>(batches.size()), 1, threads, poll,
+                 [&](std::int64_t number, std::int64_t, int) {
+                     const Batch& batch = batches[static_cast<std::size_t>(number)];
+                     std::vector<std::int32_t> rows;
+                     for (std::int64_t q = batch.begin; q < batch.end; ++q)
+                         rows.push_back(row(batch.cell, q));
+                     Best best;
+                     search(cells, X, d, rows, how,
+                            how.shortlists + batch.cell * how.length, keep, own, best);
+                     Exact exact;
+                     for (std::size_t q = 0; q < rows.size(); ++q) {
+                         const std::int64_t at =
+                             k * place(batch.cell, batch.begin + static_cast<std::int64_t>(q));
+                         exact.write(cells.Z(), d, X + rows[q] * d, best.of(q), best.cut(q),
+                                     k, indices + at, distances + at);
+                     }
+                 });
+}
+
+// The k nearest other rows of each row in cells [first, last), cell by cell.
+inline void find_in_cells(const Grouped& cells, std::int64_t n, std::int64_t d,
+                          const Probing& how, std::int64_t first, std::int64_t last,
+                          std::int64_t k, std::int32_t* indices, float* distances,
+                          int threads, Poll poll) {
+    find(
+        cells, cells.Z(), n, d, how, first, last,
+        [&](std::int64_t c) { return cells.size(c); },
+        [&](std::int64_t c, std::int64_t q) { return cells.rows(c)[q]; },
+        [&](std::int64_t c, std::int64_t q) { return cells.start(c) - cells.start(first) + q; },
+        true, k, indices, distances, threads, poll);
+}
+
+// The k nearest rows of each of other rows, whose cells are `home`. What one of them finds
+// depends on that row alone.
+inline void find_for_others(const Grouped& cells, std::int64_t n, std::int64_t d,
+                            const Probing& how, const float* queries, std::int64_t count,
+                            const std::int32_t* home, std::int64_t k, std::int32_t* indices,
+                            float* distances, int threads, Poll poll) {
+    const auto by_home =
+        members(all_rows(count), {home, home + count}, cells.count());
+    const auto row = [&](std::int64_t c, std::int64_t q) {
+        return by_home[static_cast<std::size_t>(c)][static_cast<std::size_t>(q)];
+    };
+    find(
+        cells, queries, n, d, how, 0, cells.count(),
+        [&](std::int64_t c) {
+            return static_cast<std::int64_t>(by_home[static_cast<std::size_t>(c)].size());
+        },
+        row, row, false, k, indices, distances, threads, poll);
+}
 
 }  // namespace localmap

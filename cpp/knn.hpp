@@ -18,38 +18,40 @@ namespace localmap {
 
 constexpr std::int32_t kNoRow = -1;
 
-// Points in panels of sixteen, axis by axis, as `distances` reads them.
+// Points in panels of sixteen, axis by axis, as `distances` reads them: `rows` names the
+// point at each place, kNoRow where a panel is filled up.
+struct PanelView {
+    const float* data;
+    const std::int32_t* rows;
+};
+
+inline void pack_panel(const float* Z, std::int64_t d, const std::int32_t* rows,
+                       float* panel) {
+    for (int lane = 0; lane < kPanel; ++lane)
+        for (std::int64_t k = 0; k < d; ++k)  // no point is infinitely far away
+            panel[k * kPanel + lane] = rows[lane] == kNoRow
+                                           ? std::numeric_limits<float>::infinity()
+                                           : Z[rows[lane] * d + k];
+}
+
 class Panels {
 public:
-    Panels() = default;
-    // `rows` names the row of Z at each place, kNoRow where a panel is filled up.
     Panels(const float* Z, std::int64_t d, std::vector<std::int32_t> rows, int threads,
            Poll poll)
-        : d_(d), rows_(std::move(rows)) {
+        : rows_(std::move(rows)) {
         rows_.resize((rows_.size() + kPanel - 1) / kPanel * kPanel, kNoRow);
-        data_.resize(static_cast<std::size_t>(count() * size()));
+        data_.resize(rows_.size() * static_cast<std::size_t>(d));
         parallel_for(count(), 64, threads, poll,
                      [&](std::int64_t begin, std::int64_t end, int) {
-                         for (std::int64_t p = begin; p < end; ++p) pack(Z, p);
+                         for (std::int64_t p = begin; p < end; ++p)
+                             pack_panel(Z, d, rows_.data() + p * kPanel,
+                                        data_.data() + p * kPanel * d);
                      });
     }
     std::int64_t count() const { return static_cast<std::int64_t>(rows_.size()) / kPanel; }
-    const float* panel(std::int64_t p) const { return data_.data() + p * size(); }
-    const std::int32_t* rows(std::int64_t p) const { return rows_.data() + p * kPanel; }
+    PanelView view() const { return {data_.data(), rows_.data()}; }
 
 private:
-    std::int64_t size() const { return d_ * kPanel; }
-    void pack(const float* Z, std::int64_t p) {
-        float* panel = data_.data() + p * size();
-        for (int lane = 0; lane < kPanel; ++lane) {
-            const std::int32_t row = rows(p)[lane];
-            for (std::int64_t k = 0; k < d_; ++k)  // no point is infinitely far away
-                panel[k * kPanel + lane] = row == kNoRow
-                                               ? std::numeric_limits<float>::infinity()
-                                               : Z[row * d_ + k];
-        }
-    }
-    std::int64_t d_ = 0;
     std::vector<std::int32_t> rows_;
     std::vector<float> data_;
 };
@@ -111,7 +113,7 @@ public:
         place_[count_++] = place;
     }
     // Offer the points of panels [first, last) to the queries.
-    void scan(const Panels& panels, std::int64_t first, std::int64_t last,
+    void scan(const PanelView& panels, std::int64_t first, std::int64_t last,
               Best& best) const {
         float distance[kQueries * kPanel], thresholds[kQueries];
         std::uint32_t below[kQueries];
@@ -121,11 +123,11 @@ public:
             for (int q = 0; q < count_; ++q)
                 widest = std::max(widest, thresholds[q] = best.threshold(place_[q]));
             if (widest == 0.0f) return;  // as many duplicates as anyone asked for
-            rows().distances(query_, panels.panel(p), d_, thresholds, distance, below);
+            rows().distances(query_, panels.data + p * kPanel * d_, d_, thresholds, distance, below);
             for (int q = 0; q < count_; ++q)
                 for (std::uint32_t bits = below[q]; bits != 0; bits &= bits - 1) {
                     const int lane = __builtin_ctz(bits);
-                    const std::int32_t found = panels.rows(p)[lane];
+                    const std::int32_t found = panels.rows[p * kPanel + lane];
                     if (found != row_[q])
                         best.add(place_[q], {distance[q * kPanel + lane], found});
                 }
@@ -192,7 +194,7 @@ void scan_all(const Panels& panels, std::int64_t d, std::int64_t count, Query qu
     const std::int64_t run = panels_in_cache(d);
     for (std::int64_t first = 0; first < panels.count(); first += run)
         for (const Block& block : blocks)
-            block.scan(panels, first, std::min(panels.count(), first + run), best);
+            block.scan(panels.view(), first, std::min(panels.count(), first + run), best);
 }
 
 constexpr std::int64_t kTile = 32 * kQueries;  // queries that share a run of panels

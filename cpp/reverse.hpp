@@ -22,11 +22,14 @@ struct Missed {
 };
 
 // Lists of k rows each, nearest first; a row of -1 marks an empty place at infinity.
-inline void add_reverse_neighbors(std::int64_t n, std::int64_t k, std::int32_t* indices,
-                        float* distances, int threads, Poll poll) {
-    std::vector<float> last(static_cast<std::size_t>(n));
-    for (std::int64_t i = 0; i < n; ++i)
-        last[static_cast<std::size_t>(i)] = distances[i * k + k - 1];
+// What the lists of rows [first, last) lack, sorted.
+inline std::vector<Missed> missed_by(std::int64_t n, std::int64_t k,
+                                     const std::int32_t* indices, const float* distances,
+                                     std::int64_t first, std::int64_t last, int threads,
+                                     Poll poll) {
+    std::vector<float> farthest(static_cast<std::size_t>(last - first));
+    for (std::int64_t i = first; i < last; ++i)
+        farthest[static_cast<std::size_t>(i - first)] = distances[i * k + k - 1];
     const auto lacks = [&](std::int64_t j, float distance, std::int64_t i) {
         const float* from = distances + j * k;
         const float* place = std::lower_bound(from, from + k, distance);
@@ -40,7 +43,8 @@ inline void add_reverse_neighbors(std::int64_t n, std::int64_t k, std::int32_t* 
         for (std::int64_t i = begin; i < end; ++i)
             for (std::int64_t s = i * k; s < (i + 1) * k; ++s) {
                 const std::int32_t j = indices[s];
-                if (j >= 0 && distances[s] < last[static_cast<std::size_t>(j)] &&
+                if (j >= first && j < last &&
+                    distances[s] < farthest[static_cast<std::size_t>(j - first)] &&
                     lacks(j, distances[s], i))
                     missed.push_back({j, distances[s], static_cast<std::int32_t>(i)});
             }
@@ -48,14 +52,19 @@ inline void add_reverse_neighbors(std::int64_t n, std::int64_t k, std::int32_t* 
     std::vector<Missed> missed;
     for (const auto& some : by_worker) missed.insert(missed.end(), some.begin(), some.end());
     std::sort(missed.begin(), missed.end());  // no matter which worker met them
+    return missed;
+}
 
+// Let the missed rows, sorted, into the lists that lack them.
+inline void let_in(std::int64_t k, std::int32_t* indices, float* distances,
+                   const Missed* from, const Missed* to) {
     std::vector<std::pair<float, std::int32_t>> merged;
-    for (auto from = missed.begin(); from != missed.end();) {
+    while (from != to) {
         const std::int64_t list = from->at * k;
         merged.clear();
         for (std::int64_t s = list; s < list + k; ++s)
             merged.emplace_back(distances[s], indices[s]);
-        for (; from != missed.end() && from->at * k == list; ++from)
+        for (; from != to && from->at * k == list; ++from)
             merged.emplace_back(from->distance, from->row);
         std::inplace_merge(merged.begin(), merged.begin() + k, merged.end(),
                            [](const auto& a, const auto& b) { return a.first < b.first; });

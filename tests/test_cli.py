@@ -154,7 +154,7 @@ def test_options_reach_the_estimator(table, monkeypatch):
         "further_ratio": "1.5", "metric": "cosine", "proximal_distance": "8",
         "near_strength": "3", "locality": "0.5", "init": str(start),
         "learning_rate": "0.5", "pca_components": "none", "random_state": "9",
-        "n_jobs": "2", "scale": "robust",
+        "n_jobs": "2", "scale": "robust", "memory_limit": "4GB", "scratch": "aside",
     }  # fmt: skip
     flags = [w for k, v in options.items() for w in (f"--{k.replace('_', '-')}", v)]
     output = table.with_name("o.npy")
@@ -167,6 +167,7 @@ def test_options_reach_the_estimator(table, monkeypatch):
         "near_strength": 3.0, "locality": 0.5, "n_iters": (1, 2, 3),
         "learning_rate": 0.5, "pca_components": None, "random_state": 9, "n_jobs": 2,
         "callback": None, "verbose": True, "scale": "robust",
+        "memory_limit": "4GB", "scratch": "aside",
     }  # fmt: skip
 
 

@@ -323,6 +323,8 @@ BAD = {
     "pca_components": [0, -5, 2.5, "all"],
     "random_state": ["seed", 1.5, [1], 2**64, -(2**64)],
     "n_jobs": [0, 1.5, "all"],
+    "memory_limit": [0, -1, "much", "4 apples", "GB", np.inf, [4], True],
+    "scratch": [3, ["folder"], True],
     "callback": [3, "print"],
     "verbose": ["yes", 0.5, None],
 }

@@ -210,7 +210,10 @@ def forged(path, out, change):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda h: h.update(version=1), "has version 1, this localmap reads version 3"),
+        (
+            lambda h: h.update(version=1),
+            "has version 1, this localmap reads versions 3 to 4",
+        ),
         (lambda h: h.update(kind="os.system"), "holds a 'os.system'"),
         (lambda h: h["params"].update(n_neighbors=-3), "settings make no sense"),
         (lambda h: h["params"].update(surprise=1), "settings make no sense"),

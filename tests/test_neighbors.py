@@ -1,10 +1,13 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from sklearn.neighbors import NearestNeighbors
 
 from localmap import kernels
-from localmap.geometry import neighbors
+from localmap.geometry import cells, neighbors
 from localmap.geometry.neighbors import nearest_neighbors
+from localmap.geometry.workshop import Workshop
 
 
 @pytest.fixture(autouse=True)
@@ -18,7 +21,7 @@ def _cells_from_8192_rows(monkeypatch):
 )
 def test_equals_brute_force(n, d, k):
     Z = np.random.default_rng(n).normal(size=(n, d)).astype(np.float32)
-    graph = nearest_neighbors(Z, k, n_threads=2)
+    graph = nearest_neighbors(Z, k, Workshop(2))
     exact = np.linalg.norm(Z[:, None].astype(np.float64) - Z, axis=2)
     np.fill_diagonal(exact, np.inf)
     order = np.argsort(exact, axis=1, kind="stable")[:, :k]
@@ -37,12 +40,9 @@ def test_searching_every_cell_gives_the_bits_of_brute_force(tight):
         Z[:200] = Z[0]
     Z = Z.astype(np.float32)
     plain = kernels.exact_neighbors(Z, 60, 2)
-    in_cells = kernels.cell_neighbors(Z, 60, 54, 2)
-    assert in_cells[2] >= 54 // 2
-    for one, other in zip(plain, in_cells[:2], strict=True):
-        np.testing.assert_array_equal(one, other)
-    graph = nearest_neighbors(Z, 60, 2)
+    graph = nearest_neighbors(Z, 60, Workshop(2))
     np.testing.assert_array_equal(graph.indices, plain[0])
+    np.testing.assert_array_equal(graph.distances, plain[1])
     assert graph.recall == 1
 
 
@@ -96,7 +96,7 @@ def clusters(n, d, groups, seed=0):
 )
 def test_search_in_cells_reaches_and_tells_its_recall(Z):
     n = len(Z)
-    graph = nearest_neighbors(Z, 30, 2)
+    graph = nearest_neighbors(Z, 30, Workshop(2))
     rows = np.arange(0, n, 7, dtype=np.int32)  # not the rows it chose by
     _, exact = kernels.exact_neighbors(Z, 30, 2, rows)
     recall = (graph.distances[rows, :10] <= exact[:, 9:10]).mean()
@@ -123,9 +123,14 @@ def test_rows_enter_the_lists_of_those_that_they_found():
     for i, (row, away) in enumerate(zip(indices, near, strict=True)):
         listed[i, row[row >= 0]] = away[row >= 0]
     expected = np.sort(np.minimum(listed, listed.T), axis=1)[:, :12]
-    for threads in (1, 3):
+    for threads, parts in ((1, [0, 400]), (3, [0, 400]), (2, [0, 7, 8, 300, 400])):
         lists, found = indices.copy(), near.copy()
-        kernels.add_reverse_neighbors(lists, found, threads)
+        missed = [
+            kernels.missed_neighbors(lists, found, first, last, threads)
+            for first, last in pairwise(parts)
+        ]
+        for some in missed:
+            kernels.let_in(lists, found, some)
         np.testing.assert_array_equal(found, expected)
         assert all(len(set(row)) == 12 for row in lists)
         rows = np.arange(400)[:, None]
@@ -135,10 +140,10 @@ def test_rows_enter_the_lists_of_those_that_they_found():
 
 def test_rows_whose_cells_are_nearly_empty_are_compared_with_all(monkeypatch):
     """Cells of about three rows, few of them searched: no list of 60 can be filled."""
-    monkeypatch.setattr(neighbors, "CELLS_PER_ROOT", 30.0)
+    monkeypatch.setattr(cells, "CELLS_PER_ROOT", 30.0)
     monkeypatch.setattr(neighbors, "TARGET_RECALL", 0.2)
     Z = clusters(17_000, 5, 4)
-    graph = nearest_neighbors(Z, 60, 2)
+    graph = nearest_neighbors(Z, 60, Workshop(2))
     exact, distances = kernels.exact_neighbors(Z, 60, 2)
     np.testing.assert_array_equal(graph.indices, exact)
     np.testing.assert_array_equal(graph.distances, distances)
@@ -146,16 +151,16 @@ def test_rows_whose_cells_are_nearly_empty_are_compared_with_all(monkeypatch):
 
 def test_duplicates_by_the_ten_thousand():
     Z = np.repeat(clusters(4, 5, 2), 5000, axis=0)
-    graph = nearest_neighbors(Z, 20, 2)
+    graph = nearest_neighbors(Z, 20, Workshop(2))
     assert (graph.distances == 0).all()
     assert (graph.indices != np.arange(20_000)[:, None]).all()
 
 
 def test_search_in_cells_gives_the_same_bits_on_any_number_of_threads():
     Z = clusters(20_000, 16, 10)
-    one = nearest_neighbors(Z, 20, 1)
+    one = nearest_neighbors(Z, 20)
     for threads in (2, 4):
-        many = nearest_neighbors(Z, 20, threads)
+        many = nearest_neighbors(Z, 20, Workshop(threads))
         np.testing.assert_array_equal(one.indices, many.indices)
         np.testing.assert_array_equal(one.distances, many.distances)
         assert one.recall == many.recall
@@ -177,7 +182,7 @@ def test_other_rows_find_the_nearest_by_themselves():
         "f4"
     )
     queries[:50] = Z[:50]
-    index = neighbors.index_of(Z, 20, 2)
+    index = neighbors.CellIndex(Z, 20, 2)
     indices, distances = index.neighbors(queries, 20, 2)
     true_distances = kernels.neighbors_of(Z, queries, 20, 2)[1]
     assert (distances <= true_distances[:, -1:]).mean() > 0.96
@@ -187,7 +192,7 @@ def test_other_rows_find_the_nearest_by_themselves():
     for i in (3, 77, 499):
         alone = index.neighbors(queries[[i]], 20)
         np.testing.assert_array_equal(alone[0][0], indices[i])
-    few = neighbors.index_of(Z, 20, 1).neighbors(queries, 20, 1)
+    few = neighbors.CellIndex(Z, 20, 1).neighbors(queries, 20, 1)
     np.testing.assert_array_equal(few[0], indices)
 
 
@@ -195,7 +200,7 @@ def test_other_rows_far_from_all_cells_get_as_many_as_they_ask_for():
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(3000, 3)).astype("f4")
     Z[0] += 500  # a cell of its own
-    indices, _ = neighbors.index_of(Z, 10, 2).neighbors(Z[:1] + 1, 60)
+    indices, _ = neighbors.CellIndex(Z, 10, 2).neighbors(Z[:1] + 1, 60)
     assert len(set(indices[0])) == 60
     assert indices[0, 0] == 0
     assert indices.min() >= 0

@@ -154,7 +154,7 @@ def test_large_models_search_in_cells_and_rows_still_stand_alone(monkeypatch):
     X = rng.normal(size=(4000, 10)) + 6 * rng.normal(size=(8, 10))[y]
     model = LocalMAP(random_state=0, n_iters=(50, 50, 100)).fit(X[:3500])
     Y = model.transform(X[3500:])
-    assert hasattr(model._fitted.space, "_cells")
+    assert hasattr(model._fitted.space, "_index")
     np.testing.assert_array_equal(model.transform(X[3600:3601]), Y[[100]])
     np.testing.assert_array_equal(model.transform(X[:100]), model.embedding_[:100])
     back = pickle.loads(pickle.dumps(model))  # noqa: S301

@@ -7,7 +7,7 @@ from scipy import stats
 
 from localmap import kernels
 from localmap.geometry.neighbors import nearest_neighbors
-from localmap.geometry.pca import Preprocessing
+from localmap.geometry.preprocessing import Preprocessing
 from localmap.geometry.rows import RowSpace
 from localmap.method import reference
 from localmap.method.pairs import (

@@ -7,7 +7,8 @@ from sklearn.preprocessing import RobustScaler, StandardScaler
 import localmap
 from localmap import LocalMAP
 from localmap.geometry import pca as module
-from localmap.geometry.pca import preprocess, principal_components
+from localmap.geometry.pca import principal_components
+from localmap.geometry.preprocessing import preprocess
 from localmap.geometry.scaling import dominant_columns
 
 
@@ -62,7 +63,7 @@ def test_the_three_routes_agree(monkeypatch):
 def test_applied_to_the_training_rows_it_equals_the_fit():
     X = data()
     Z, applied = preprocess(X)
-    np.testing.assert_allclose(applied.apply(X[5:9]), Z[5:9], atol=1e-6)
+    np.testing.assert_allclose(applied.apply_by_row(X[5:9]), Z[5:9], atol=1e-6)
 
 
 def test_distances_are_those_of_the_data():

@@ -14,6 +14,7 @@ from localmap.geometry.distances import METRICS
 from localmap.geometry.mid_near import MID_NEAR_DRAWS
 from localmap.geometry.precomputed import GraphSpace, MatrixSpace
 from localmap.geometry.space import space_of
+from localmap.geometry.workshop import Workshop
 
 FAST = {"n_iters": (20, 20, 20), "random_state": 0}
 
@@ -47,7 +48,7 @@ def test_neighbours_by_metric_are_the_nearest(metric, n_threads, monkeypatch):
     X = whole()
     X[0] = 0  # jaccard: a row without any
     space = space_of(X, metric, 100)
-    graph = space.neighbors(15, n_threads, at=10)
+    graph = space.neighbors(15, Workshop(n_threads), at=10)
     exact = true_distances(X, X, metric)
     np.fill_diagonal(exact, np.inf)
     found = np.take_along_axis(exact, graph.indices, axis=1)
@@ -122,8 +123,8 @@ def test_large_data_by_other_metrics_is_warned_of(monkeypatch):
 def test_given_distances_make_the_map_of_their_rows():
     X, _ = groups()
     D = cdist(X, X)
-    graph = space_of(X, "euclidean", None).neighbors(60, 1, at=10)
-    given = space_of(D, "precomputed", None).neighbors(60, 1, at=10)
+    graph = space_of(X, "euclidean", None).neighbors(60, Workshop(), at=10)
+    given = space_of(D, "precomputed", None).neighbors(60, Workshop(), at=10)
     assert (given.indices == graph.indices).mean() > 0.999
     start = np.random.default_rng(0).normal(size=(240, 2))
     same = {"init": start, "mid_near_ratio": 0, **FAST}
@@ -143,7 +144,7 @@ def test_given_distances_of_any_type_and_size(dtype):
     largest = {np.float16: 6e4, np.float32: 2e38, np.int32: 2e9}[dtype]
     given = (D / D.max() * largest).astype(dtype)
     model = LocalMAP(metric="precomputed", **FAST).fit(given)
-    graph = space_of(given, "precomputed", None).neighbors(10, 1, at=10)
+    graph = space_of(given, "precomputed", None).neighbors(10, Workshop(), at=10)
     assert (y[graph.indices] == y[:, None]).mean() > 0.99
     assert np.isfinite(model.embedding_).all()
 
@@ -189,7 +190,7 @@ def test_graph_without_self_with_zeros_and_of_uneven_degrees():
     data = np.concatenate([D[i, row] for i, row in enumerate(rows)])
     starts = np.cumsum([0, *map(len, rows)])
     graph = sp.csr_array((data, np.concatenate(rows), starts), shape=(120, 120))
-    found = space_of(graph, "precomputed", None).neighbors(60, 1, at=10)
+    found = space_of(graph, "precomputed", None).neighbors(60, Workshop(), at=10)
     assert found.indices.shape == (120, 19)
     assert (found.indices != np.arange(120)[:, None]).all()
     np.testing.assert_array_equal(found.indices[:, 0], np.arange(120) ^ 1)

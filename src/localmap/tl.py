@@ -45,6 +45,8 @@ def localmap(
     learning_rate: float = 1.0,
     random_state: Any = 0,
     n_jobs: int | None = -1,
+    memory_limit: str | float | None = None,
+    scratch: str | PathLike[str] | None = None,
     key_added: str | None = None,
     save_model: str | PathLike[str] | None = None,
     callback: Callable[..., bool | None] | None = None,
@@ -91,8 +93,9 @@ def localmap(
         Learning rate of Adam.
     random_state
         The same data and integer give the same bits.
-    n_jobs
-        Threads; -1 uses all cores.
+    n_jobs, memory_limit, scratch
+        Threads (-1: all cores), most memory beside the cells, such as "4GB", and the
+        folder for what does not fit into it.
     key_added
         Write to ``adata.obsm[key_added]`` and ``adata.uns[key_added]``. None writes to
         ``obsm["X_localmap"]`` and ``uns["localmap"]``.
@@ -140,6 +143,8 @@ def localmap(
         learning_rate=learning_rate,
         random_state=random_state,
         n_jobs=n_jobs,
+        memory_limit=memory_limit,
+        scratch=scratch,
         callback=callback,
         verbose=verbose,
     )
@@ -163,6 +168,8 @@ def pacmap(
     learning_rate: float = 1.0,
     random_state: Any = 0,
     n_jobs: int | None = -1,
+    memory_limit: str | float | None = None,
+    scratch: str | PathLike[str] | None = None,
     key_added: str | None = None,
     save_model: str | PathLike[str] | None = None,
     callback: Callable[..., bool | None] | None = None,
@@ -197,6 +204,8 @@ def pacmap(
         learning_rate=learning_rate,
         random_state=random_state,
         n_jobs=n_jobs,
+        memory_limit=memory_limit,
+        scratch=scratch,
         callback=callback,
         verbose=verbose,
     )

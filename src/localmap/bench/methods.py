@@ -141,7 +141,7 @@ def brisc_cells(Z: NDArray[Any], threads: int = -1) -> Any:
 
 def _brisc(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
     """Map our principal components; it searches 20 neighbours where we search 60."""
-    from localmap.geometry.pca import preprocess
+    from localmap.geometry.preprocessing import preprocess
 
     cells = brisc_cells(preprocess(X)[0]).neighbors(QC_column=None)
     return cells.localmap(QC_column=None, seed=seed, **params).obsm["localmap"]

@@ -24,7 +24,7 @@ from localmap.cells import log_counts
 from localmap.cells.representation import PCA, Representation, layer_of, values_of, x_of
 from localmap.estimators.base import MapEstimator
 from localmap.geometry.finite import listed
-from localmap.geometry.pca import Preprocessing
+from localmap.geometry.preprocessing import Preprocessing
 from localmap.geometry.rows import RowSpace
 
 if TYPE_CHECKING:

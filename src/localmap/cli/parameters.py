@@ -26,6 +26,8 @@ DEFAULTS: Final[dict[str, Any]] = {
     "pca_components": 100,
     "random_state": 0,  # a command gives the same map each time it is typed
     "n_jobs": -1,
+    "memory_limit": None,
+    "scratch": None,
 }
 
 METRICS: Final = (
@@ -43,6 +45,7 @@ def add_parameters(group: Any) -> None:
         shown = " ".join(map(str, default)) if isinstance(default, tuple) else default
         group.add_argument(
             f"--{name.replace('_', '-')}",
+            *how.pop("also", ()),
             default=default,
             help=f"{text} (default: {how.pop('shown', shown)})",
             **how,
@@ -78,6 +81,19 @@ def add_parameters(group: Any) -> None:
     add("pca_components", 'columns kept by PCA, or "none"', type=number_or("none", int))
     add("random_state", "random seed", type=int)
     add("n_jobs", "threads; -1 uses all cores", type=int)
+    add(
+        "memory_limit",
+        "most memory beside the input, 4GB for example; more goes to files",
+        shown="most of what is free",
+        also=("--memory",),
+        metavar="SIZE",
+    )
+    add(
+        "scratch",
+        "folder for these files; a run that was cut off goes on from there",
+        shown="a temporary one",
+        metavar="DIR",
+    )
 
 
 def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:

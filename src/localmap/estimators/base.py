@@ -25,15 +25,22 @@ from localmap.estimators.inputs import (
     numbers_of,
 )
 from localmap.estimators.model_file import write_model
-from localmap.geometry.distances import PRECOMPUTED, SPARSE
+from localmap.geometry.cells import by_row
+from localmap.geometry.distances import METRICS, PRECOMPUTED, SPARSE
 from localmap.geometry.finite import check_finite
+from localmap.geometry.neighbors import EXACT_ROWS
 from localmap.geometry.precomputed import check_distances
 from localmap.geometry.rows import RowSpace
+from localmap.geometry.workshop import Workshop
 from localmap.kernels import thread_count
 from localmap.method.embed import embed
 from localmap.method.optimize import say
 from localmap.method.out_of_sample import FittedMap, place
 from localmap.method.parameters import Parameters, random_key
+from localmap.scale.check import look_at
+from localmap.scale.choose import workshop_for
+from localmap.scale.scratch import OnDisk
+from localmap.scale.sources import is_dask, source_of
 
 
 class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -54,6 +61,8 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         pca_components: int | None = Parameters.pca_components,
         random_state: Any = None,
         n_jobs: int | None = Parameters.n_jobs,
+        memory_limit: str | float | None = Parameters.memory_limit,
+        scratch: str | PathLike[str] | None = Parameters.scratch,
         callback: Callable[[int, NDArray[np.float32], float], object]
         | None = Parameters.callback,
         verbose: bool = Parameters.verbose,
@@ -70,6 +79,8 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.pca_components = pca_components
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.scratch = scratch
         self.callback = callback
         self.verbose = verbose
 
@@ -99,17 +110,27 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             **self._fixed, **{k: v for k, v in settings.items() if k != "random_state"}
         )
         key = random_key(settings["random_state"])
-        data = self._checked(X, params.metric, reset=True, ensure_min_samples=2)
+        source = source_of(X)
+        if source is not None:
+            data = self._source(source, params.metric)
+        else:
+            data = self._checked(X, params.metric, reset=True, ensure_min_samples=2)
         if params.metric != PRECOMPUTED:
             doubt_distances(X)
         if not isinstance(params.init, str):
             self._check_start(params.init, (data.shape[0], params.n_components))
-        if params.verbose:
+        if params.verbose and source is None:
             names = getattr(self, "feature_names_in_", None)
             told = deciding_columns(data, params.metric, params.scale, names)
             if told is not None:
                 say(f"{told}; scale='standard' lets all count")
-        result = embed(data, params, key)
+        with workshop_for(data, params) as workshop:
+            if source is not None or isinstance(workshop, OnDisk):
+                names = getattr(self, "feature_names_in_", None)
+                digest = look_at(data, workshop, names)
+                if isinstance(workshop, OnDisk):
+                    workshop.accept(digest)
+            result = embed(data, params, key, workshop)
         self.n_neighbors_ = result.counts.near
         self.neighbor_recall_ = result.neighbor_recall
         self.n_iter_ = result.n_iter
@@ -119,7 +140,7 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self._fitted = result.fitted
         self._fitted_with = settings
         # The user's own, to do with as they like.
-        self.embedding_ = result.fitted.Y.copy()
+        self.embedding_ = result.Y.copy()
         return self
 
     def fit_transform(self, X: ArrayLike, y: object = None) -> NDArray[np.float32]:
@@ -138,7 +159,12 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Y : ndarray of shape (n_samples, n_components)
             The map, `embedding_`.
         """
-        return self.fit(X, y).embedding_
+        self.fit(X, y)
+        if is_dask(X):
+            from localmap.estimators.lazy import in_chunks_of
+
+            return in_chunks_of(X, self.embedding_)  # type: ignore[no-any-return]
+        return self.embedding_
 
     def transform(
         self, X: ArrayLike, *, return_distance: bool = False
@@ -177,8 +203,19 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         (297, 2)
         """
         check_is_fitted(self)
+        if is_dask(X):
+            from localmap.estimators.lazy import lazily_placed
+
+            return lazily_placed(  # type: ignore[no-any-return]
+                self, X, with_distance=return_distance
+            )
         metric = self._fitted.space.metric
-        data = self._checked(X, metric, reset=False)
+        source = source_of(X)
+        if source is not None:
+            data = self._source(source, metric, reset=False)
+            look_at(data, Workshop())
+        else:
+            data = self._checked(X, metric, reset=False)
         if metric == PRECOMPUTED:
             check_distances(data)
         Y, distance = place(self._fitted, data, thread_count(self.n_jobs))
@@ -216,8 +253,9 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 f"rows; got {n_neighbors}."
             )
             raise ValueError(msg)
-        threads = thread_count(self.n_jobs)
-        return space.neighbors(n_neighbors, threads, at=n_neighbors).indices
+        workshop = Workshop(thread_count(self.n_jobs))
+        found = space.neighbors(n_neighbors, workshop, at=n_neighbors).indices
+        return found if space.order is None else by_row(space.order, space.order[found])
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to one file, which `localmap.load` reads.
@@ -257,6 +295,30 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             data = numbers_of(data)
         check_finite(data, getattr(self, "feature_names_in_", None))
         return data
+
+    def _source(self, source: Any, metric: str, *, reset: bool = True) -> Any:
+        """Return data that is read in parts, once it is clear that it can be."""
+        n, D = source.shape
+        if metric == PRECOMPUTED:
+            msg = "Distances must be in memory; those of the nearest rows are enough."
+            raise ValueError(msg)
+        if reset:
+            if n < 2 or D < 1:
+                msg = f"X must have at least 2 rows and a column; got {n} x {D}."
+                raise ValueError(msg)
+            self.n_features_in_ = D
+            self.__dict__.pop("feature_names_in_", None)
+            if getattr(source, "names", None) is not None:
+                self.feature_names_in_ = np.array(source.names, dtype=object)
+        elif self.n_features_in_ != D:
+            msg = (
+                f"X has {D} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+            raise ValueError(msg)
+        # Few rows are worth no care, and some metrics compare all of them at once.
+        small = n <= EXACT_ROWS or not METRICS[metric].euclidean
+        return source[slice(0, n)] if small and reset else source
 
     @staticmethod
     def _check_start(init: Any, shape: tuple[int, int]) -> None:

@@ -46,6 +46,14 @@ random_state : int, RandomState, Generator or None, default=None
     bits, on any number of threads.
 n_jobs : int or None, default=-1
     Number of threads; -1 uses all cores, None one.
+memory_limit : str, float or None, default=None
+    What a fit may take beside its input, such as "4GB"; None: most of what the machine,
+    or its container, has free. Where that is too little, rows and neighbours are kept
+    in files. The map is the same.
+scratch : str, path-like or None, default=None
+    Folder for these files; None: a temporary one. They are removed at the end. In a
+    folder that is named here they stay if a run is cut off: the same fit goes on from
+    there.
 callback : callable or None, default=None
     Called as ``callback(iteration, Y, loss)`` after each iteration, with a copy of
     the map and PaCMAP's loss before the move. Returning True stops the run.

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from localmap.geometry.distances import METRICS, PRECOMPUTED
-from localmap.geometry.finite import listed
+from localmap.geometry.finite import listed, refuse_columns
 from localmap.geometry.scaling import dominant_columns
 
 # Cells with what is known of them, by package and class: no table, but they hold some.
@@ -40,13 +40,8 @@ def as_numbers(X: Any, metric: str) -> Any:
     _refuse_repeated(X)
     wrong = {name: kind for name, kind in kinds.items() if kind is not None}
     if wrong:
-        named = listed([f"{name!r} ({kind})" for name, kind in wrong.items()])
-        msg = (
-            f"{len(wrong)} of {len(kinds)} columns of X hold no numbers: {named}. "
-            "Leave them out, or turn them into numbers first, for example with "
-            "sklearn.preprocessing.OneHotEncoder."
-        )
-        raise ValueError(msg)
+        named = [f"{name!r} ({kind})" for name, kind in wrong.items()]
+        refuse_columns(named, len(kinds))
     return X.to_pandas() if _is_arrow(X) else X
 
 
@@ -85,12 +80,6 @@ def _refuse_containers(X: Any) -> None:
         )
         raise TypeError(msg)
     library, name = type(X).__module__.split(".")[0], type(X).__name__
-    if library == "anndata" and hasattr(X, "to_memory"):
-        msg = (
-            f"X is {name}, a matrix that is still in its file: fit X.to_memory(), or "
-            'fewer columns such as adata.obsm["X_pca"].'
-        )
-        raise TypeError(msg)
     if library == "polars" and name == "LazyFrame":
         msg = "X is a LazyFrame, a table that was not computed yet: fit X.collect()."
         raise TypeError(msg)

@@ -40,5 +40,5 @@ def load(
         setattr(model, name, value)
     model._fitted = fitted  # noqa: SLF001
     model._fitted_with = model.get_params(deep=False)  # noqa: SLF001
-    model.embedding_ = fitted.Y.copy()
+    model.embedding_ = fitted.by_row.copy()
     return model

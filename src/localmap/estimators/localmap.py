@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
@@ -88,6 +89,8 @@ class LocalMAP(MapEstimator):
         pca_components: int | None = Parameters.pca_components,
         random_state: Any = None,
         n_jobs: int | None = Parameters.n_jobs,
+        memory_limit: str | float | None = Parameters.memory_limit,
+        scratch: str | PathLike[str] | None = Parameters.scratch,
         callback: Callable[[int, NDArray[np.float32], float], object]
         | None = Parameters.callback,
         verbose: bool = Parameters.verbose,
@@ -105,6 +108,8 @@ class LocalMAP(MapEstimator):
             pca_components=pca_components,
             random_state=random_state,
             n_jobs=n_jobs,
+            memory_limit=memory_limit,
+            scratch=scratch,
             callback=callback,
             verbose=verbose,
         )

@@ -35,7 +35,8 @@ from localmap.geometry.rows import RowSpace
 from localmap.method.out_of_sample import FittedMap
 
 MAGIC: Final = b"LocalMAP"
-VERSION: Final = 3
+VERSION: Final = 4
+READABLE: Final = (3, 4)  # 3 had no rows in another order than that of the data
 ALIGNED: Final = 64
 
 # Longer headers are damage: a million column names take less.
@@ -45,6 +46,7 @@ LONGEST_HEADER: Final = 1 << 28
 ARRAYS: Final = {
     "Y": ("<f4", 2),
     "Z": ("<f4", 2),
+    "order": ("<i4", 1),
     "scales": ("<f8", 1),
     "centre": ("<f8", 1),
     "components": ("<f4", 2),
@@ -83,6 +85,8 @@ def write_model(
     if isinstance(space, RowSpace):
         unit = space.preprocessing.unit
         arrays |= {"Z": space.Z, "centre": space.preprocessing.centre}
+        if space.order is not None:
+            arrays["order"] = space.order
         if space.preprocessing.components is not None:
             arrays["components"] = space.preprocessing.components
         scaling = space.preprocessing.scaling
@@ -96,7 +100,7 @@ def write_model(
         arrays["filled"] = learned["filled_"]
     settings = dict(params)
     # Not data: a model read back draws no new map by the old callback or generator.
-    settings["callback"] = None
+    settings |= {"callback": None, "memory_limit": None, "scratch": None}
     if not isinstance(settings["random_state"], (int, np.integer, type(None))):
         settings["random_state"] = None
     if not isinstance(settings["init"], str):
@@ -210,10 +214,11 @@ def _read_header(file: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
         msg = "its header is damaged."
         raise ModelFileError(msg)
     header = json.loads(text)
-    if header["version"] != VERSION:
+    if header["version"] not in READABLE:
         msg = (
-            f"it has version {header['version']}, this localmap reads version "
-            f"{VERSION}. Save it again with the localmap that wrote it, or upgrade."
+            f"it has version {header['version']}, this localmap reads versions "
+            f"{READABLE[0]} to {VERSION}. Save it again with the localmap that wrote "
+            "it, or upgrade."
         )
         raise ModelFileError(msg)
     return header, _padded(len(fixed) + length + 4)

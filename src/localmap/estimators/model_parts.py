@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localmap.geometry.distances import PRECOMPUTED
-from localmap.geometry.pca import Preprocessing
 from localmap.geometry.precomputed import DistancesOnly
+from localmap.geometry.preprocessing import Preprocessing
 from localmap.geometry.rows import RowSpace
 from localmap.geometry.scaling import ColumnScaling
 from localmap.kernels import Weights
@@ -52,8 +52,7 @@ def assembled(
     if params["init"] == "init":
         params["init"] = arrays["init"]
     params["n_iters"] = tuple(params["n_iters"])
-    checked = {k: v for k, v in params.items() if k != "random_state"}
-    Parameters(**checked)
+    Parameters(**{k: v for k, v in params.items() if k != "random_state"})
     learned: dict[str, Any] = {}
     for name, value in header["learned"].items():
         if not isinstance(value, LEARNED[name]) or isinstance(value, bool):
@@ -157,7 +156,12 @@ def _space(
         msg = "its columns do not fit together."
         raise ModelFileError(msg)
     scaling = _scaling(arrays, D)
-    return RowSpace(Preprocessing(metric, centre, unit, components, scaling), Z)
+    order = arrays.get("order")
+    if order is not None and not np.array_equal(np.sort(order), np.arange(len(Z))):
+        msg = "it names rows that are not there, or twice."
+        raise ModelFileError(msg)
+    preprocessing = Preprocessing(metric, centre, unit, components, scaling)
+    return RowSpace(preprocessing, Z, order)
 
 
 def _scaling(arrays: dict[str, NDArray[Any]], D: int) -> ColumnScaling | None:

@@ -6,11 +6,12 @@ as large as the data is copied. What a stage asks of data is `Rows`, no more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Protocol, TypeVar
 
 Work = TypeVar("Work")
+Item = TypeVar("Item")
 
 # Numbers handled at once; a block of rows stays in the cache between its few uses.
 BLOCK: Final = 1 << 21
@@ -34,10 +35,15 @@ class Rows(Protocol):
         """Return a block of rows, dense or sparse."""
 
 
+def block_rows(D: int) -> int:
+    """Return the number of rows in a block of so many columns."""
+    return max(64, BLOCK // max(1, D))
+
+
 def blocks(X: Rows) -> Iterator[slice]:
     """Yield slices of rows of about `BLOCK` numbers each."""
     n, D = X.shape
-    rows = max(64, BLOCK // max(1, D))
+    rows = block_rows(D)
     for start in range(0, n, rows):
         yield slice(start, min(n, start + rows))
 
@@ -45,14 +51,20 @@ def blocks(X: Rows) -> Iterator[slice]:
 def in_blocks(
     X: Rows, work: Callable[[Any], Work], n_threads: int
 ) -> Iterator[tuple[slice, Work]]:
-    """Yield slices of rows, in order, with what `work` makes of them.
-
-    As many blocks as there are threads are worked on at once, and no more are held.
-    """
+    """Yield slices of rows, in order, with what `work` makes of them."""
     slices = list(blocks(X))
+    made = in_order(slices, lambda rows: work(X[rows]), n_threads)
+    yield from zip(slices, made, strict=True)
+
+
+def in_order(
+    items: Sequence[Item], work: Callable[[Item], Work], n_threads: int
+) -> Iterator[Work]:
+    """Yield what `work` makes of the items, in order.
+
+    As many as there are threads are worked on at once, and no more are held.
+    """
     n_threads = min(n_threads, MOST_BLOCKS)
     with ThreadPoolExecutor(n_threads) as pool:
-        for start in range(0, len(slices), n_threads):
-            some = slices[start : start + n_threads]
-            made = pool.map(lambda rows: work(X[rows]), some)
-            yield from zip(some, made, strict=True)
+        for start in range(0, len(items), n_threads):
+            yield from pool.map(work, items[start : start + n_threads])

@@ -19,8 +19,10 @@ from localmap.geometry.blocks import blocks
 from localmap.geometry.distances import PRECOMPUTED
 from localmap.geometry.mid_near import second_closest
 from localmap.geometry.neighbors import KNNGraph
-from localmap.geometry.pca import power_of_two, principal_components
+from localmap.geometry.pca import principal_components
+from localmap.geometry.preprocessing import power_of_two
 from localmap.geometry.rows import Found
+from localmap.geometry.workshop import Workshop
 
 # Share of the largest distance that rounding may make two of them differ by.
 ROUNDED: Final = 1e-5
@@ -62,13 +64,18 @@ class MatrixSpace:
         return len(self.D)
 
     @property
+    def order(self) -> None:
+        """Rows stand as they came."""
+
+    @property
     def kept(self) -> DistancesOnly:
         """The number of rows and the unit."""
         return DistancesOnly(len(self.D), self.unit)
 
-    def neighbors(self, k: int, n_threads: int, *, at: int) -> KNNGraph:
+    def neighbors(self, k: int, workshop: Workshop, *, at: int) -> KNNGraph:
         """Read the smallest distances of each row but its own."""
         del at
+        n_threads = workshop.n_threads
         found = brute_force.smallest_others(
             lambda rows: _floats(self.D[rows]) / self.unit, len(self.D), k, n_threads
         )
@@ -81,11 +88,11 @@ class MatrixSpace:
             len(self.D), slots, key, n_threads, lambda partners: self.D[own, partners]
         )
 
-    def principal(self, k: int) -> NDArray[np.float64]:
+    def principal(self, k: int, n_threads: int = 1) -> NDArray[np.float64]:
         """Coordinates by the distances to landmarks."""
         chosen = landmarks.choose(len(self.D))
         Z = landmarks.coordinates(_floats(self.D[:, chosen]) / self.unit, chosen)
-        return principal_components(Z, min(k, Z.shape[1]))
+        return principal_components(Z, min(k, Z.shape[1]), n_threads)
 
 
 class GraphSpace:
@@ -104,13 +111,17 @@ class GraphSpace:
         return int(self.graph.shape[0])
 
     @property
+    def order(self) -> None:
+        """Rows stand as they came."""
+
+    @property
     def kept(self) -> DistancesOnly:
         """The number of rows and the unit."""
         return DistancesOnly(len(self), self.unit)
 
-    def neighbors(self, k: int, n_threads: int, *, at: int) -> KNNGraph:
+    def neighbors(self, k: int, workshop: Workshop, *, at: int) -> KNNGraph:
         """Read as many neighbours as all rows have, at most `k`, at least `at`."""
-        del n_threads
+        del workshop
         degrees = np.diff(self.graph.indptr)
         fewest = int(degrees.min())
         if fewest < at:
@@ -126,9 +137,10 @@ class GraphSpace:
         """Mid-near pairs by places."""
         return kernels.mid_near(self._places(), slots, key, n_threads)
 
-    def principal(self, k: int) -> NDArray[np.float64]:
+    def principal(self, k: int, n_threads: int = 1) -> NDArray[np.float64]:
         """Return the widest coordinates of the places."""
-        return principal_components(self._places(), min(k, self._places().shape[1]))
+        Z = self._places()
+        return principal_components(Z, min(k, Z.shape[1]), n_threads)
 
     def _places(self) -> kernels.Floats:
         if self._Z is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -11,15 +11,18 @@ from numpy.typing import NDArray
 
 from localmap import kernels
 from localmap.geometry import brute_force
+from localmap.geometry.cells import Cells, arrange, group, many
 from localmap.geometry.distances import METRICS
-from localmap.geometry.mid_near import second_closest
+from localmap.geometry.mid_near import in_buckets, second_closest
 from localmap.geometry.neighbors import (
     EXACT_ROWS,
+    CellIndex,
     KNNGraph,
-    index_of,
     nearest_neighbors,
 )
-from localmap.geometry.pca import Preprocessing, principal_components
+from localmap.geometry.pca import principal_components
+from localmap.geometry.preprocessing import Preprocessing, bring
+from localmap.geometry.workshop import Workshop
 
 # Rounding of a projection, in units of what adding up that many terms leaves.
 REPEATED: Final = 4.0
@@ -32,10 +35,16 @@ Found: TypeAlias = tuple[kernels.Ints, kernels.Floats]
 
 @dataclass(frozen=True, eq=False)
 class RowSpace:
-    """Rows of numbers."""
+    """Rows of numbers.
+
+    Many rows stand in the order of their cells: the i-th is row ``order[i]`` of the
+    data. Few stand as they came, and there is no `order`.
+    """
 
     preprocessing: Preprocessing
     Z: kernels.Floats
+    order: kernels.Ints | None = None
+    cells: Cells | None = None  # in whose order they stand
 
     def __len__(self) -> int:
         return len(self.Z)
@@ -47,20 +56,20 @@ class RowSpace:
 
     @property
     def kept(self) -> RowSpace:
-        """All of it."""
-        return self
+        """All but the cells, which only the search needs."""
+        return replace(self, Z=np.asarray(self.Z), cells=None)
 
-    def neighbors(self, k: int, n_threads: int, *, at: int) -> KNNGraph:
+    def neighbors(self, k: int, workshop: Workshop, *, at: int) -> KNNGraph:
         """Nearest other rows: found in cells, or by comparing all."""
         if METRICS[self.metric].euclidean:
-            return nearest_neighbors(self.Z, k, n_threads, at=at)
-        found = brute_force.nearest(self.Z, k, self.metric, n_threads)
+            return nearest_neighbors(self.Z, k, workshop, at=at, cells=self.cells)
+        found = brute_force.nearest(self.Z, k, self.metric, workshop.n_threads)
         return KNNGraph(*found)
 
     def mid_near(self, slots: int, key: int, n_threads: int) -> kernels.Ints:
         """Mid-near pairs by the metric."""
         if METRICS[self.metric].euclidean:
-            return kernels.mid_near(self.Z, slots, key, n_threads)
+            return in_buckets(self.Z, slots, key, n_threads)
         return second_closest(
             len(self.Z),
             slots,
@@ -69,11 +78,11 @@ class RowSpace:
             lambda partners: brute_force.paired(self.Z, partners, self.metric),
         )
 
-    def principal(self, k: int) -> NDArray[np.float64]:
+    def principal(self, k: int, n_threads: int = 1) -> NDArray[np.float64]:
         """Principal components; if the data was reduced to them, they are there."""
         if self.preprocessing.components is not None:
             return self.Z[:, :k].astype(np.float64)
-        return principal_components(self.Z, min(k, self.Z.shape[1]))
+        return principal_components(self.Z, min(k, self.Z.shape[1]), n_threads)
 
     def neighbors_of(self, X: Any, k: int, n_threads: int, *, at: int) -> Found:
         """About the `k` nearest training rows of other rows, each found by itself.
@@ -83,7 +92,7 @@ class RowSpace:
         Z = self.preprocessing.apply_by_row(X, n_threads)
         if METRICS[self.metric].euclidean:
             if len(self.Z) > EXACT_ROWS:
-                return self._index(at, n_threads).neighbors(Z, k, n_threads)
+                return self._searched(at, n_threads).neighbors(Z, k, n_threads)
             return kernels.neighbors_of(self.Z, Z, k, n_threads)
         return brute_force.nearest_of(self.Z, Z, k, self.metric, n_threads)
 
@@ -108,13 +117,13 @@ class RowSpace:
                 counts[:, slot] += (away <= most) & (others != partners)
         return counts
 
-    def _index(self, at: int, n_threads: int) -> kernels.CellIndex:
+    def _searched(self, at: int, n_threads: int) -> CellIndex:
         """Return the rows in cells: made at the first call, then kept."""
         ready = self.__dict__
-        if "_cells" not in ready:
+        if "_index" not in ready:
             # Two threads may both make it: they make the same, and one is kept.
-            ready.setdefault("_cells", index_of(self.Z, at, n_threads))
-        index: kernels.CellIndex = ready["_cells"]
+            ready.setdefault("_index", CellIndex(self.Z, at, n_threads))
+        index: CellIndex = ready["_index"]
         return index
 
     def rounding(self, rows: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -127,4 +136,25 @@ class RowSpace:
         return np.asarray(one * sizes)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k != "_cells"}
+        return {k: v for k, v in self.__dict__.items() if k != "_index"}
+
+
+def rows_of(X: Any, measured: Preprocessing, workshop: Workshop) -> RowSpace:
+    """Bring rows to their space, and put many of them in the order of their cells."""
+    n = X.shape[0]
+    if n <= EXACT_ROWS or not METRICS[measured.metric].euclidean:
+        return RowSpace(measured, bring(X, measured, workshop))
+    arranged = workshop.finished("arrange")
+    Z = None if arranged else bring(X, measured, workshop)
+
+    def grouped() -> dict[str, NDArray[Any]]:
+        rows = bring(X, measured, workshop) if Z is None else Z
+        return group(rows, many(n), workshop).named()
+
+    cells = Cells.of(workshop.remembered("cells", grouped))
+    if Z is None:
+        Z = workshop.array("arranged", (n, measured.n_columns), np.float32)
+    else:
+        Z = arrange(Z, cells, workshop)
+    workshop.forget("rows")
+    return RowSpace(measured, Z, cells.order, cells.as_arranged())

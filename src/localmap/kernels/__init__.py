@@ -6,6 +6,20 @@ The same functions stand in `_reference` in plain NumPy.
 """
 
 from localmap.kernels.arrays import Floats, Ints, check_finite_map, thread_count
+from localmap.kernels.cells import (
+    CellRows,
+    Centres,
+    Probing,
+    cell_centres,
+    cell_homes,
+    cell_probes,
+    check_cells,
+    find_for_others,
+    find_in_cells,
+    pack_cells,
+    packed_shape,
+    probing,
+)
 from localmap.kernels.descent import Descent, TiledPairs, Weights, forces
 from localmap.kernels.maps import medoids, project, relax, silhouette
 from localmap.kernels.pairs import (
@@ -18,32 +32,46 @@ from localmap.kernels.pairs import (
     shared_within,
 )
 from localmap.kernels.search import (
-    CellIndex,
-    add_reverse_neighbors,
-    cell_neighbors,
+    MISSED,
+    Missed,
     exact_neighbors,
+    let_in,
+    missed_neighbors,
     neighbors_of,
 )
 
 __all__ = [
-    "CellIndex",
+    "MISSED",
+    "CellRows",
+    "Centres",
     "Descent",
     "Floats",
     "Ints",
+    "Missed",
+    "Probing",
     "TiledPairs",
     "Weights",
-    "add_reverse_neighbors",
-    "cell_neighbors",
+    "cell_centres",
+    "cell_homes",
+    "cell_probes",
+    "check_cells",
     "check_finite_map",
     "exact_neighbors",
+    "find_for_others",
+    "find_in_cells",
     "forces",
     "further",
+    "let_in",
     "local_further",
     "mean_shares",
     "medoids",
     "mid_near",
+    "missed_neighbors",
     "near",
     "neighbors_of",
+    "pack_cells",
+    "packed_shape",
+    "probing",
     "project",
     "relax",
     "shared_neighbors",

@@ -102,16 +102,66 @@ def exact_neighbors(
     distances: NDArray[np.float32],
     threads: int,
 ) -> None: ...
-def cell_neighbors(
-    Z: NDArray[np.float32],
-    cells: int,
-    sample: NDArray[np.int32],
+def cell_centres(
+    sample: NDArray[np.float32], cells: int, threads: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int32]]: ...
+def cell_homes(
+    X: NDArray[np.float32],
+    around: NDArray[np.float32],
+    cells: NDArray[np.float32],
+    lists: NDArray[np.int32],
+    out: NDArray[np.int32],
+    threads: int,
+) -> None: ...
+def cell_probes(
+    cells: NDArray[np.float32],
+    queries: NDArray[np.float32],
+    home: NDArray[np.int32],
     truth: NDArray[np.int32],
     recall: float,
+    threads: int,
+) -> int: ...
+def cell_shortlists(
+    cells: NDArray[np.float32], probes: int, threads: int
+) -> NDArray[np.int32]: ...
+def panel_rows(starts: NDArray[np.int64]) -> int: ...
+def pack_cells(
+    Z: NDArray[np.float32],
+    order: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    packed: NDArray[np.float32],
+    first: int,
+    last: int,
+    threads: int,
+) -> None: ...
+def find_in_cells(
+    Z: NDArray[np.float32],
+    order: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    packed: NDArray[np.float32],
+    centres: NDArray[np.float32],
+    lists: NDArray[np.int32],
+    probes: int,
+    first: int,
+    last: int,
     indices: NDArray[np.int32],
     distances: NDArray[np.float32],
     threads: int,
-) -> int: ...
+) -> None: ...
+def find_for_others(
+    Z: NDArray[np.float32],
+    order: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    packed: NDArray[np.float32],
+    centres: NDArray[np.float32],
+    lists: NDArray[np.int32],
+    probes: int,
+    queries: NDArray[np.float32],
+    home: NDArray[np.int32],
+    indices: NDArray[np.int32],
+    distances: NDArray[np.float32],
+    threads: int,
+) -> None: ...
 def neighbors_of(
     Z: NDArray[np.float32],
     queries: NDArray[np.float32],
@@ -141,8 +191,17 @@ def relax(
     out: NDArray[np.float32],
     threads: int,
 ) -> None: ...
-def add_reverse_neighbors(
-    indices: NDArray[np.int32], distances: NDArray[np.float32], threads: int
+def missed_neighbors(
+    indices: NDArray[np.int32],
+    distances: NDArray[np.float32],
+    first: int,
+    last: int,
+    threads: int,
+) -> NDArray[np.uint8]: ...
+def let_in(
+    indices: NDArray[np.int32],
+    distances: NDArray[np.float32],
+    missed: NDArray[np.uint8],
 ) -> None: ...
 def silhouette(
     axes: NDArray[np.float32],
@@ -157,21 +216,3 @@ def medoids(
     out: NDArray[np.float32],
     threads: int,
 ) -> None: ...
-
-class Index:
-    def __init__(
-        self,
-        Z: NDArray[np.float32],
-        cells: int,
-        sample: NDArray[np.int32],
-        truth: NDArray[np.int32],
-        recall: float,
-        threads: int,
-    ) -> None: ...
-    def neighbors(
-        self,
-        queries: NDArray[np.float32],
-        indices: NDArray[np.int32],
-        distances: NDArray[np.float32],
-        threads: int,
-    ) -> None: ...

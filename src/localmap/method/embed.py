@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localmap import kernels
+from localmap.geometry.cells import by_row
 from localmap.geometry.rows import RowSpace
 from localmap.geometry.space import Space, space_of
+from localmap.geometry.workshop import Workshop
 from localmap.method.adjust import Rule, Trust, trusted_first
 from localmap.method.optimize import optimize, say
 from localmap.method.out_of_sample import FittedMap, usual_distance
@@ -34,7 +36,11 @@ from localmap.method.start import initialize
 
 @dataclass(eq=False)
 class Problem:
-    """What is laid out: rows in their space, their near pairs, and whom to trust."""
+    """What is laid out: rows in their space, their near pairs, and whom to trust.
+
+    All of it is in the order of the space (`Space.order`); a `Layout` is in that of the
+    data.
+    """
 
     space: Space
     counts: PairCounts
@@ -45,6 +51,15 @@ class Problem:
     far: float  # what `usual_distance` says of the rows
     n_candidates: int
     recall: float
+
+    @property
+    def order(self) -> kernels.Ints | None:
+        """The row of the data at each place, where rows do not stand as they came."""
+        return self.space.order
+
+    def by_row(self, placed: kernels.Floats) -> kernels.Floats:
+        """Return what stands in the order of the space in that of the data."""
+        return by_row(self.order, placed)
 
     def take_near(self, *, keep: bool) -> kernels.Ints:
         """Return near pairs to rewrite: a copy, or these, which are then gone."""
@@ -60,7 +75,8 @@ class Problem:
 class Layout:
     """A map and how it came about."""
 
-    Y: kernels.Floats
+    Y: kernels.Floats  # in the order of the data
+    placed: kernels.Floats  # the same in that of the space
     n_iter: int
     weights: kernels.Weights  # of the last phase
     reach: float  # of the local further pairs at the end
@@ -70,6 +86,7 @@ class Layout:
 class Embedding:
     """A fitted map and how it came about."""
 
+    Y: kernels.Floats
     fitted: FittedMap
     counts: PairCounts
     neighbor_recall: float
@@ -77,16 +94,18 @@ class Embedding:
     seconds: dict[str, float]
 
 
-def embed(X: Any, params: Parameters, key: int) -> Embedding:
+def embed(
+    X: Any, params: Parameters, key: int, workshop: Workshop | None = None
+) -> Embedding:
     """Run LocalMAP on finite numbers `X`; `key` decides all that is random."""
     watch = Stopwatch()
-    problem = prepare(X, params, watch)
+    problem = prepare(X, params, watch, workshop)
     layout = lay_out(problem, params, key, keep=False, watch=watch)
     kept = problem.space.kept
     fitted = FittedMap(
         kept,
         problem.scales,
-        layout.Y,
+        layout.placed,
         n_neighbors=problem.counts.near,
         n_candidates=problem.n_candidates,
         n_further=problem.counts.further,
@@ -100,23 +119,29 @@ def embed(X: Any, params: Parameters, key: int) -> Embedding:
         key=key,
     )
     return Embedding(
-        fitted, problem.counts, problem.recall, layout.n_iter, watch.seconds
+        layout.Y, fitted, problem.counts, problem.recall, layout.n_iter, watch.seconds
     )
 
 
-def prepare(X: Any, params: Parameters, watch: Stopwatch | None = None) -> Problem:
+def prepare(
+    X: Any,
+    params: Parameters,
+    watch: Stopwatch | None = None,
+    workshop: Workshop | None = None,
+) -> Problem:
     """Find what does not depend on the seed: the space, neighbours and near pairs."""
     watch = watch or Stopwatch()
     n, n_threads = X.shape[0], params.n_threads
+    workshop = workshop or Workshop(n_threads)
     n_neighbors = params.n_neighbors
     if n_neighbors == "auto":
         n_neighbors = automatic_neighbors(n)
     counts = pair_counts(n, n_neighbors, params.mid_near_ratio, params.further_ratio)
 
-    space = space_of(X, params.metric, params.pca_components, n_threads, params.scale)
+    space = space_of(X, params.metric, params.pca_components, params.scale, workshop)
     watch.lap("preprocess")
     k = min(n - 1, counts.near + EXTRA_CANDIDATES)
-    graph = space.neighbors(k, n_threads, at=counts.near)
+    graph = space.neighbors(k, workshop, at=counts.near)
     watch.lap("neighbors")
     if params.verbose:
         recall, at = graph.recall, counts.near
@@ -128,6 +153,9 @@ def prepare(X: Any, params: Parameters, watch: Stopwatch | None = None) -> Probl
     trusted, trust = None, None
     if params.rule.trust:
         near, trusted, trust = trusted_first(graph, near, n_threads)
+    n_candidates, recall = graph.indices.shape[1], graph.recall
+    del graph
+    workshop.forget("neighbors", "distances")
     watch.lap("pairs")
     return Problem(
         space=space,
@@ -137,8 +165,8 @@ def prepare(X: Any, params: Parameters, watch: Stopwatch | None = None) -> Probl
         trust=trust,
         scales=own,
         far=usual_distance(own, near),
-        n_candidates=graph.indices.shape[1],
-        recall=graph.recall,
+        n_candidates=n_candidates,
+        recall=recall,
     )
 
 
@@ -162,7 +190,7 @@ def lay_out(
     near = problem.take_near(keep=keep)
     further = kernels.further(near, counts.further, key, n_threads)
     descent = kernels.Descent(
-        initialize(space, params.init, params.n_components, key),
+        initialize(space, params.init, params.n_components, key, n_threads),
         near,
         space.mid_near(counts.mid_near, key, n_threads),
         further,
@@ -174,11 +202,17 @@ def lay_out(
     watch.lap("pairs")
     phases = schedule(params.n_iters, rule)
     n_iter = optimize(
-        descent, phases, key=key, callback=params.callback, verbose=params.verbose
+        descent,
+        phases,
+        key=key,
+        callback=params.callback,
+        by_row=problem.by_row,
+        verbose=params.verbose,
     )
     watch.lap("optimize")
     reach = rule.reach_in(descent.Y, key)
-    return Layout(descent.Y, n_iter, phases[-1].weights(1), reach)
+    Y = problem.by_row(descent.Y)
+    return Layout(Y, descent.Y, n_iter, phases[-1].weights(1), reach)
 
 
 class Stopwatch:

@@ -23,11 +23,13 @@ def optimize(
     *,
     key: int,
     callback: Callback | None = None,
+    by_row: Callable[[kernels.Floats], kernels.Floats] = np.asarray,
     verbose: bool = False,
 ) -> int:
     """Move the points until the schedule ends or the callback returns True.
 
-    Returns the number of iterations done; the map is ``descent.Y``.
+    Returns the number of iterations done; the map is ``descent.Y``. The callback is
+    given what `by_row` makes of it.
     """
     done = 0
     bar = _bar(sum(phase.n_iters for phase in phases)) if verbose else None
@@ -48,7 +50,7 @@ def optimize(
                     bar.set_postfix(loss=f"{loss:.4g}", refresh=False)
                 bar.update()
             if callback is not None:
-                answer = callback(step.iteration, descent.Y.copy(), loss)
+                answer = callback(step.iteration, by_row(descent.Y).copy(), loss)
                 if isinstance(answer, (bool, np.bool_)) and answer:
                     break
     finally:

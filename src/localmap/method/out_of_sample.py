@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localmap import kernels
+from localmap.geometry.cells import by_row
 from localmap.geometry.precomputed import DistancesOnly
 from localmap.geometry.rows import RowSpace
 from localmap.method.adjust import Rule, Trust, trusted_of_new
@@ -35,7 +36,10 @@ ROWS: Final = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class FittedMap:
-    """A map and all that is needed to place new rows in it."""
+    """A map and all that is needed to place new rows in it.
+
+    All in the order of the space, which may be another than that of the data.
+    """
 
     space: RowSpace | DistancesOnly
     scales: NDArray[np.float64]
@@ -50,6 +54,12 @@ class FittedMap:
     far: float  # distance, as `place` tells it, of all but 5 % of the training rows
     learning_rate: float
     key: int
+
+    @property
+    def by_row(self) -> kernels.Floats:
+        """The map in the order of the data."""
+        order = self.space.order if isinstance(self.space, RowSpace) else None
+        return by_row(order, self.Y)
 
 
 def usual_distance(scales: NDArray[np.float64], near: kernels.Ints) -> float:

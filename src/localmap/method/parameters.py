@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal, NoReturn
+from os import PathLike
+from typing import Any, Final, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,9 @@ from localmap.geometry.scaling import SCALES
 from localmap.kernels import thread_count
 from localmap.method.adjust import Rule, rule_of
 from localmap.method.schedule import PHASES
+
+# A number, a unit, and an I for powers of 1024.
+SIZE: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+) ?(?:([KMGT])(I?))?B?")
 
 # Distances and steps in the map are float32; their squares must be, too.
 FLOAT32_RANGE = (1e-15, 1e15)
@@ -39,6 +44,8 @@ class Parameters:
     learning_rate: float = 1.0
     pca_components: int | None = 100
     n_jobs: int | None = -1
+    memory_limit: str | float | None = None
+    scratch: str | PathLike[str] | None = None
     callback: Callable[[int, NDArray[np.float32], float], object] | None = None
     verbose: bool = False
 
@@ -64,11 +71,7 @@ class Parameters:
         _number("learning_rate", self.learning_rate, *FLOAT32_RANGE)
         if self.pca_components is not None:
             _integer("pca_components", self.pca_components, 1, also="or None")
-        if self.n_jobs is not None:
-            _integer("n_jobs", self.n_jobs, also="or None")
-            if self.n_jobs == 0:
-                rule = "a number of threads, or -1 for all cores"
-                _refuse("n_jobs", 0, rule, ValueError)
+        _resources(self.n_jobs, self.memory_limit, self.scratch)
         if self.callback is not None and not callable(self.callback):
             _refuse(
                 "callback", self.callback, "a function of (iteration, Y, loss) or None"
@@ -82,9 +85,33 @@ class Parameters:
         return rule_of(self.proximal_distance, self.near_strength, self.locality)
 
     @property
+    def most_memory(self) -> float | None:
+        """Bytes that `memory_limit` stands for."""
+        return None if self.memory_limit is None else size_of(self.memory_limit)
+
+    @property
     def n_threads(self) -> int:
         """Number of threads that `n_jobs` stands for."""
         return thread_count(self.n_jobs)
+
+
+def size_of(limit: Any) -> float:
+    """Turn "4GB", "512 MiB" or a number of bytes into bytes."""
+    rule = 'a size such as "4GB", a number of bytes, or None'
+    size = 0.0
+    if isinstance(limit, str):
+        found = SIZE.fullmatch(limit.strip().upper())
+        if found is not None:
+            number, unit, binary = found.groups()
+            power = "KMGT".index(unit) + 1 if unit else 0
+            size = float(number) * (1024.0 if binary else 1000.0) ** power
+    elif isinstance(limit, Real) and not isinstance(limit, (bool, np.bool_)):
+        size = float(limit)
+    else:
+        _refuse("memory_limit", limit, rule)
+    if not 0 < size < math.inf:
+        _refuse("memory_limit", limit, rule, ValueError)
+    return size
 
 
 def random_key(random_state: Any) -> int:
@@ -102,6 +129,19 @@ def random_key(random_state: Any) -> int:
         return int(random_state.integers(2**63))
     rule = "None, an integer, a numpy.random.RandomState or a numpy.random.Generator"
     return _refuse("random_state", random_state, rule)
+
+
+def _resources(n_jobs: Any, memory_limit: Any, scratch: Any) -> None:
+    """Check what a fit may use."""
+    if n_jobs is not None:
+        _integer("n_jobs", n_jobs, also="or None")
+        if n_jobs == 0:
+            rule = "a number of threads, or -1 for all cores"
+            _refuse("n_jobs", 0, rule, ValueError)
+    if memory_limit is not None:
+        size_of(memory_limit)
+    if not isinstance(scratch, (str, PathLike, type(None))):
+        _refuse("scratch", scratch, "the path of a folder, or None")
 
 
 def _refuse(

@@ -24,17 +24,24 @@ GRID: Final = 2.0**13
 
 
 def initialize(
-    space: Space, init: str | NDArray[Any], n_components: int, key: int
+    space: Space,
+    init: str | NDArray[Any],
+    n_components: int,
+    key: int,
+    n_threads: int = 1,
 ) -> Floats:
     """Return the start: principal components, noise, or the array as given."""
     if not isinstance(init, str):
-        return np.array(init, dtype=np.float32, order="C")
+        start = (
+            np.asarray(init) if space.order is None else np.asarray(init)[space.order]
+        )
+        return np.array(start, dtype=np.float32, order="C")
     shape = (len(space), n_components)
     noise = np.random.default_rng(key).standard_normal(shape)
     if init == "random":
         return (START_SPREAD * noise).astype(np.float32)
     Y = NOISE * noise
-    scores = space.principal(n_components)
+    scores = space.principal(n_components, n_threads)
     spread = scores.std(axis=0)
     used = spread > spread[0] * np.finfo(np.float32).eps
     Y[:, : len(spread)][:, used] = scores[:, used] / spread[0]

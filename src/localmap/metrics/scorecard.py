@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from localmap.geometry.pca import preprocess
+from localmap.geometry.preprocessing import preprocess
 from localmap.metrics import clusters, structure, supervised
 from localmap.metrics.validation import as_map, codes_of, missing
 

@@ -1,0 +1,1 @@
+"""Data beyond memory: workshops whose arrays are files, and sources read in parts."""

@@ -1,0 +1,190 @@
+"""Dask: parts as tasks, on whatever scheduler is active.
+
+A task is a pure function of a slice of the input, files of the scratch folder and a
+part: a worker that dies costs a rerun. What tasks share goes to the workers as a file
+too, once a stage. The folder must be one that all workers see.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from uuid import uuid4
+
+import dask.array as da
+import numpy as np
+from dask.base import compute
+from dask.delayed import delayed
+from numpy.typing import NDArray
+
+from localmap.geometry.blocks import Rows
+from localmap.geometry.finite import refuse_columns
+from localmap.geometry.workshop import Part
+from localmap.scale.scratch import OnDisk, bytes_in
+
+# Tasks that are asked for at once: their results are held until all are there.
+AT_ONCE: Final = 32
+
+
+class DaskRows:
+    """A Dask array of rows: known numbers of them, all columns in one chunk."""
+
+    def __init__(self, source: Any) -> None:
+        if source.ndim != 2:
+            msg = f"X must have two axes, rows and columns; got shape {source.shape}."
+            raise ValueError(msg)
+        if np.isnan(source.shape[0]):
+            source = source.compute_chunk_sizes()
+        self.source = source.rechunk({1: -1})
+        self.shape: tuple[int, ...] = tuple(map(int, source.shape))
+        self.dtype = np.dtype(source.dtype)
+        if self.dtype.kind not in "biuf":
+            msg = f"X must hold numbers; got {self.dtype}."
+            raise ValueError(msg)
+        self.names: list[str] | None = None
+
+    def lazy(self, rows: slice) -> Any:
+        """Return a block of rows that is yet to be computed."""
+        return self.source[rows]
+
+    def __getitem__(self, rows: slice) -> Any:
+        """Return a block of rows."""
+        return self.source[rows].compute()
+
+
+def dask_rows(X: Any) -> DaskRows:
+    """Return a Dask array or data frame as rows."""
+    if isinstance(X, da.Array):
+        return DaskRows(X)
+    kinds = dict(X.dtypes)
+    wrong = [f"{c!r} ({kind})" for c, kind in kinds.items() if kind.kind not in "biuf"]
+    if wrong:
+        refuse_columns(wrong, len(kinds))
+    rows = DaskRows(X.to_dask_array(lengths=True))
+    rows.names = list(map(str, X.columns))
+    return rows
+
+
+class FileArray(NamedTuple):
+    """An array in a file: what a task gets in place of a mapped one."""
+
+    path: str
+    dtype: str
+    shape: tuple[int, ...]
+
+    def open(self) -> NDArray[Any]:
+        """Map it."""
+        return np.memmap(self.path, dtype=self.dtype, mode="r+", shape=self.shape)
+
+    def rows(self, rows: slice) -> NDArray[Any]:
+        """Return room for some of its rows."""
+        return np.empty((rows.stop - rows.start, *self.shape[1:]), dtype=self.dtype)
+
+    def write(self, rows: slice, numbers: NDArray[Any]) -> None:
+        """Write some of its rows: not through a map, which other machines see late."""
+        with Path(self.path).open("r+b") as file:
+            file.seek(rows.start * (numbers.nbytes // max(1, len(numbers))))
+            file.write(bytes_in(numbers))
+
+
+class Stage(NamedTuple):
+    """What the tasks of a stage share."""
+
+    work: Callable[..., Any]
+    shared: tuple[Any, ...]
+    X: Any  # None if tasks are given their rows
+    into: tuple[Any, ...]  # files
+
+
+class WithDask(OnDisk):
+    """Parts are tasks of Dask, arrays are files that all workers see."""
+
+    def _work(
+        self,
+        stage: str,
+        parts: Sequence[Part],
+        work: Callable[..., Any],
+        shared: tuple[Any, ...],
+        X: Rows | None,
+        into: Sequence[NDArray[Any]],
+        *,
+        here: bool,
+    ) -> Iterator[Any]:
+        if here or not parts:
+            yield from super()._work(stage, parts, work, shared, X, into, here=here)
+            return
+        given = isinstance(X, DaskRows)
+        common = _as_files(Stage(work, shared, None if given else X, tuple(into)))
+        path = self.folder / f"{stage}-{uuid4().hex}.shared"
+        aside = path.with_suffix(".part")
+        aside.write_bytes(pickle.dumps(common))
+        aside.replace(path)
+        task = delayed(_task, pure=False)
+        try:
+            with self.progress(stage, len(parts)) as done:
+                for start in range(0, len(parts), AT_ONCE):
+                    tasks = [
+                        task(
+                            str(path),
+                            tuple(_bounds(part)),
+                            X.lazy(part.rows) if isinstance(X, DaskRows) else None,
+                        )
+                        for part in parts[start : start + AT_ONCE]
+                    ]
+                    for result in compute(*tasks):
+                        yield result
+                        done()
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _bounds(part: Part) -> Iterator[int]:
+    yield from (part.rows.start, part.rows.stop, part.cells.start or 0, part.cells.stop)
+
+
+def _task(path: str, bounds: tuple[int, int, int, int], block: Any) -> Any:
+    """Do the work on one part, in a worker."""
+    stage = _opened(path)
+    part = Part(slice(*bounds[:2]), slice(*bounds[2:]))
+    read: tuple[Any, ...] = ()
+    if block is not None:
+        read = (np.asarray(block) if not hasattr(block, "tocsr") else block.tocsr(),)
+    elif stage.X is not None:
+        read = (stage.X[part.rows],)
+    filled = [file.rows(part.rows) for file in stage.into]
+    result = stage.work(part, *read, *stage.shared, *filled, 1)
+    for file, numbers in zip(stage.into, filled, strict=True):
+        file.write(part.rows, numbers)
+    return result
+
+
+@lru_cache(maxsize=2)
+def _opened(path: str) -> Stage:
+    """Read what the tasks of a stage share; written by this module, for this fit."""
+    stage: Stage = pickle.loads(Path(path).read_bytes())  # noqa: S301
+    return stage._replace(shared=_as_arrays(stage.shared), X=_as_arrays(stage.X))
+
+
+def _as_files(value: Any) -> Any:
+    """Put names of files in the place of mapped arrays."""
+    if isinstance(value, np.memmap) and value.filename is not None:
+        return FileArray(os.fspath(value.filename), value.dtype.str, value.shape)
+    return _within(value, _as_files)
+
+
+def _as_arrays(value: Any) -> Any:
+    """Do the reverse."""
+    if isinstance(value, FileArray):
+        return value.open()
+    return _within(value, _as_arrays)
+
+
+def _within(value: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(value, tuple):
+        changed = [change(item) for item in value]
+        return type(value)(*changed) if hasattr(value, "_fields") else tuple(changed)
+    return value

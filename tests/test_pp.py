@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
 
 import localmap
 from localmap.cells import batches, log_counts
@@ -310,25 +311,23 @@ def test_cells_without_counts_are_told(in_blocks):
 
 def test_combat_that_does_not_fit_is_refused_with_the_way_out(monkeypatch, tmp_path):
     adata = cells()
-    monkeypatch.setattr(batches, "free_bytes", lambda: 10**6)
+    monkeypatch.setattr(batches, "free_memory", lambda: 10**6)
     with pytest.raises(ValueError, match=r"240 cells x 150 genes needs .*harmony"):
         localmap.pp.recipe(adata, batch_key="stim")
     assert "counts" not in adata.layers
-    monkeypatch.setattr(batches, "free_bytes", lambda: 10**7)
+    monkeypatch.setattr(batches, "free_memory", lambda: 10**7)
     localmap.pp.recipe(adata, batch_key="stim", in_blocks=True)
 
 
-def test_free_memory_is_that_of_the_container(monkeypatch, tmp_path):
-    monkeypatch.setattr(batches, "MACHINE", tmp_path / "meminfo")
-    monkeypatch.setattr(batches, "CONTAINER", tmp_path)
-    assert batches.free_bytes() is None
-    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:  5 kB\n")
-    assert batches.free_bytes() == 5 * 1024
-    (tmp_path / "memory.current").write_text("1000\n")
-    (tmp_path / "memory.max").write_text("max\n")
-    assert batches.free_bytes() == 5 * 1024
-    (tmp_path / "memory.max").write_text("1500\n")
-    assert batches.free_bytes() == 500
+def test_components_in_blocks_are_the_same_on_any_number_of_threads():
+    X = np.random.default_rng(0).normal(size=(3000, 400)) * np.linspace(1, 3, 400)
+    found = []
+    for n_threads in (1, 2, 4):
+        with threadpool_limits(n_threads, user_api="blas"):
+            found.append(log_counts.principal_components(X, X.mean(axis=0), 20))
+    for other in found[1:]:
+        for one, same in zip(found[0], other, strict=True):
+            np.testing.assert_array_equal(one, same)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from localmap.cells.needed import scanpy_for
 from localmap.geometry.finite import listed
+from localmap.scale.limits import free_memory
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,10 +22,6 @@ FEWEST_IN_BATCH: Final = 2
 # Measured with scanpy 1.11: 36 bytes a number (copies in double precision) beside the
 # four of the values themselves.
 BYTES_OF_COMBAT: Final = 40
-
-# Where Linux says how much memory there is for the machine, and for a container.
-MACHINE: Final = Path("/proc/meminfo")
-CONTAINER: Final = Path("/sys/fs/cgroup")
 
 
 def check_batches(adata: AnnData, batch_key: str, covariates: Sequence[str]) -> None:
@@ -59,8 +55,8 @@ def check_batches(adata: AnnData, batch_key: str, covariates: Sequence[str]) -> 
 
 def check_room(n_cells: int, n_genes: int) -> None:
     """Refuse ComBat of more than there is memory for, before the work."""
-    needed, free = BYTES_OF_COMBAT * n_cells * n_genes, free_bytes()
-    if free is None or needed <= free:
+    needed, free = BYTES_OF_COMBAT * n_cells * n_genes, free_memory()
+    if needed <= free:
         return
     msg = (
         f"ComBat of {n_cells} cells x {n_genes} genes needs about "
@@ -69,18 +65,6 @@ def check_room(n_cells: int, n_genes: int) -> None:
         "localmap.pp.recipe(adata), sc.external.pp.harmony_integrate(adata, batch_key)."
     )
     raise ValueError(msg)
-
-
-def free_bytes() -> int | None:
-    """Return how much memory is free, or None where the system does not say."""
-    lines = MACHINE.read_text().splitlines() if MACHINE.exists() else []
-    found = [1024 * int(x.split()[1]) for x in lines if x.startswith("MemAvailable:")]
-    limit, held = CONTAINER / "memory.max", CONTAINER / "memory.current"
-    if limit.exists() and held.exists():
-        most = limit.read_text().strip()
-        if most.isdigit():
-            found.append(int(most) - int(held.read_text()))
-    return min(found) if found else None
 
 
 def corrected(

@@ -20,6 +20,7 @@ from scipy.sparse import csc_array, csr_array, issparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from localmap.cells.counts import why_not_counts
+from localmap.geometry.blas import one_thread
 
 # The paper's: genes of largest variance, components of them, and what the counts of
 # each cell are brought to.
@@ -165,21 +166,26 @@ def largest(variance: NDArray[np.float64], n_top_genes: int) -> NDArray[np.bool_
 def principal_components(
     values: CellRows | NDArray[Any], mean: NDArray[np.float64], n_comps: int
 ) -> Components:
-    """Return principal components by the products of genes, in two passes."""
+    """Return principal components by the products of genes, in two passes.
+
+    The same bits on any number of threads.
+    """
     n, d = values.shape
     k = min(n_comps, n - 1, d - 1)
     if k < 1:
         refuse_few(n, d)
     products = np.zeros((d, d))
-    for _, block in _centred(values, mean):
-        products += block.T @ block
-    variance, axes = eigh(products / (n - 1), subset_by_index=(d - k, d - 1))
+    with one_thread():
+        for _, block in _centred(values, mean):
+            products += block.T @ block
+        variance, axes = eigh(products / (n - 1), subset_by_index=(d - k, d - 1))
     variance, axes = np.maximum(variance[::-1], 0.0), axes[:, ::-1]
     furthest = axes[np.abs(axes).argmax(axis=0), np.arange(k)]
     axes = axes * np.where(furthest < 0, -1.0, 1.0)
     scores = np.empty((n, k), dtype=np.float32)
-    for rows, block in _centred(values, mean):
-        scores[rows] = block @ axes
+    with one_thread():
+        for rows, block in _centred(values, mean):
+            scores[rows] = block @ axes
     total = np.trace(products) / (n - 1)
     return Components(scores, axes, variance, variance / total)
 

@@ -1,5 +1,7 @@
 """AnnData as people have it: odd names, types, places and files."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ sc = pytest.importorskip("scanpy", reason="needs the extra anndata")
 
 from generated_cells import cells  # noqa: E402 - after the reason to skip
 
+from localmap.cells.batches import corrected  # noqa: E402
 from localmap.cells.files import CellsError, obs_columns, read_cells  # noqa: E402
 from localmap.cli import main  # noqa: E402
 
@@ -93,6 +96,23 @@ def test_odd_names_and_columns_of_obs_change_nothing(in_blocks, expected):
         pd.testing.assert_series_equal(one.obs[key], adata.obs[key])
     with pytest.raises(ValueError, match=r"6 cells have no value in obs\['gaps'\]"):
         components(adata, batch_key="gaps", in_blocks=in_blocks)
+
+
+def test_covariates_of_combat():
+    adata = cells()
+    X = np.log1p(adata.X.toarray()[:, :40])
+    expected = corrected(X, adata.obs, "stim", ["cell_type"])
+    assert np.abs(expected - corrected(X, adata.obs, "stim", [])).max() > 0.01
+    odd = adata.obs.copy()
+    odd["cell_type"] = odd["cell_type"].cat.add_categories(["nobody"])
+    odd.index = ["same"] * len(odd)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", ".* names are not unique")
+        found = corrected(X, odd, "stim", ["cell_type"])
+    np.testing.assert_array_equal(found, expected)
+    odd["again"] = odd["stim"]
+    with pytest.raises(ValueError, match=r"ComBat .* one of the covariates tells"):
+        corrected(X, odd, "stim", ["again"])
 
 
 @pytest.mark.parametrize("in_blocks", [False, True])

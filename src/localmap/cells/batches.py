@@ -77,23 +77,26 @@ def corrected(
     sc = scanpy_for("batch_key")
     import anndata
 
-    # By their place: names of cells may occur twice, categories may be unused.
+    # By their place: names of cells may occur twice.
     known = obs[[batch_key, *covariates]].reset_index(drop=True)
     known.index = known.index.astype(str)
-    known[batch_key] = known[batch_key].astype(str).astype("category")
-    for name in covariates:
+    for name in covariates:  # a category without cells has no effect to keep
         if hasattr(known[name], "cat"):
             known[name] = known[name].cat.remove_unused_categories()
     sub = anndata.AnnData(X=X, obs=known)
     # A gene that is constant within a batch divides by 0 where ComBat asks how far it
     # has converged; the result is finite, or refused.
-    with np.errstate(divide="ignore"):
-        sc.pp.combat(sub, key=batch_key, covariates=list(covariates) or None)
-    if not np.isfinite(sub.X).all():
+    reason = "gave values that are not finite"
+    try:
+        with np.errstate(divide="ignore"):
+            sc.pp.combat(sub, key=batch_key, covariates=list(covariates) or None)
+        failed = not np.isfinite(sub.X).all()
+    except np.linalg.LinAlgError as error:
+        failed, reason = True, f"failed ({error})"
+    if failed:
         msg = (
-            f"ComBat gave values that are not finite for obs[{batch_key!r}]. Batches "
-            "that are very small, or that one of the covariates tells apart "
-            "completely, cannot be corrected."
+            f"ComBat {reason} for obs[{batch_key!r}]. Batches that are very small, or "
+            "that one of the covariates tells apart completely, cannot be corrected."
         )
         raise ValueError(msg)
     result: NDArray[Any] = sub.X

@@ -98,21 +98,45 @@ def test_odd_names_and_columns_of_obs_change_nothing(in_blocks, expected):
         components(adata, batch_key="gaps", in_blocks=in_blocks)
 
 
-def test_covariates_of_combat():
+def test_covariates_of_combat_are_kept():
+    """By least squares: what remains of the kinds' difference within one batch."""
     adata = cells()
-    X = np.log1p(adata.X.toarray()[:, :40])
-    expected = corrected(X, adata.obs, "stim", ["cell_type"])
-    assert np.abs(expected - corrected(X, adata.obs, "stim", [])).max() > 0.01
-    odd = adata.obs.copy()
-    odd["cell_type"] = odd["cell_type"].cat.add_categories(["nobody"])
-    odd.index = ["same"] * len(odd)
+    adata.obs["half"] = np.where(adata.obs["cell_type"] == "B", 1.0, 0.0)
+    # Batches that are of other kinds for the most part: here the covariate counts.
+    b = (adata.obs["cell_type"] == "B").to_numpy()
+    often = np.random.default_rng(0).random(adata.n_obs) < np.where(b, 0.85, 0.15)
+    adata.obs["batch"] = np.where(often, "one", "other")
+    X = np.log1p(adata.X.toarray())
+    plain = corrected(X, adata.obs, "batch", [])
+    by_number = corrected(X, adata.obs, "batch", ["half"])
+    adata.obs["kind"] = pd.Categorical(b, categories=[False, True, "nobody"])
+    adata.obs["truth"] = b
+    adata.obs["it's) + 1/0"] = adata.obs["kind"].astype(str)  # no formula
+    for name in ("kind", "truth", "it's) + 1/0"):
+        found = corrected(X, adata.obs, "batch", [name])
+        np.testing.assert_allclose(found, by_number, atol=1e-6)
+    markers = slice(0, 15)  # of B
+    contrast = [M[b, markers].mean() - M[~b, markers].mean() for M in (plain, found)]
+    assert contrast[1] > 1.3 * contrast[0]
+    adata.obs["0/0"] = adata.obs["batch"]
+    np.testing.assert_array_equal(corrected(X, adata.obs, "0/0", []), plain)
+    adata.obs_names = ["same"] * adata.n_obs
     with warnings.catch_warnings():
         warnings.filterwarnings("error", ".* names are not unique")
-        found = corrected(X, odd, "stim", ["cell_type"])
-    np.testing.assert_array_equal(found, expected)
-    odd["again"] = odd["stim"]
-    with pytest.raises(ValueError, match=r"ComBat .* one of the covariates tells"):
-        corrected(X, odd, "stim", ["again"])
+        again = corrected(X, adata.obs, "batch", [])
+    np.testing.assert_array_equal(again, plain)
+
+
+@pytest.mark.parametrize("covariates", [["same"], ["cell_type", "is_b"], ["one"]])
+def test_covariates_that_say_what_others_say_are_refused(covariates):
+    adata = cells()
+    adata.obs["same"] = adata.obs["stim"].astype(str)
+    adata.obs["is_b"] = adata.obs["cell_type"] == "B"
+    adata.obs["one"] = 1.0
+    with pytest.raises(ValueError, match=r"ComBat cannot keep .* remove 'stim'"):
+        localmap.pp.recipe(adata, batch_key="stim", covariates=covariates)
+    assert not adata.layers
+    localmap.pp.recipe(adata, batch_key="stim", covariates=["cell_type"], n_comps=5)
 
 
 @pytest.mark.parametrize("in_blocks", [False, True])

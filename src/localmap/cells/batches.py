@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 # ComBat takes the variance of a gene within each batch.
 FEWEST_IN_BATCH: Final = 2
 
+# What the column of batches is called where ComBat reads it.
+BATCH: Final = "batch"
+
 # Measured with scanpy 1.11: 36 bytes a number (copies in double precision) beside the
 # four of the values themselves.
 BYTES_OF_COMBAT: Final = 40
@@ -51,6 +54,8 @@ def check_batches(adata: AnnData, batch_key: str, covariates: Sequence[str]) -> 
             f"{sizes.idxmin()!r} of obs[{batch_key!r}] has {sizes.min()}."
         )
         raise ValueError(msg)
+    if covariates:
+        _check_design(adata.obs, batch_key, covariates)
 
 
 def check_room(n_cells: int, n_genes: int) -> None:
@@ -67,6 +72,32 @@ def check_room(n_cells: int, n_genes: int) -> None:
     raise ValueError(msg)
 
 
+def design_of(
+    obs: pd.DataFrame, batch_key: str, covariates: Sequence[str]
+) -> pd.DataFrame:
+    """Return the batch of each cell, and numbers for the covariates, by fixed names.
+
+    scanpy gives each kind of a covariate a column of its own, which together with the
+    batches are one too many: ComBat then ends in a singular matrix. So a covariate of
+    k kinds is given as k - 1 columns of zeros and ones. And it hands names of columns
+    to a language of formulas, which executes what they hold.
+    """
+    import pandas as pd
+
+    parts = {BATCH: obs[batch_key].astype(str).astype("category").to_numpy()}
+    for name in covariates:
+        column = obs[name]
+        number = pd.api.types.is_numeric_dtype(column)
+        if number and not pd.api.types.is_bool_dtype(column):
+            columns = [column.to_numpy(dtype=np.float64)]
+        else:
+            kinds = pd.get_dummies(column.astype(str), drop_first=True)
+            columns = list(kinds.to_numpy(dtype=np.float64).T)
+        parts |= {f"covariate{len(parts) + i}": c for i, c in enumerate(columns)}
+    # By their place: names of cells may occur twice.
+    return pd.DataFrame(parts, index=np.arange(len(obs)).astype(str))
+
+
 def corrected(
     X: NDArray[np.float32],
     obs: pd.DataFrame,
@@ -77,27 +108,34 @@ def corrected(
     sc = scanpy_for("batch_key")
     import anndata
 
-    # By their place: names of cells may occur twice.
-    known = obs[[batch_key, *covariates]].reset_index(drop=True)
-    known.index = known.index.astype(str)
-    for name in covariates:  # a category without cells has no effect to keep
-        if hasattr(known[name], "cat"):
-            known[name] = known[name].cat.remove_unused_categories()
-    sub = anndata.AnnData(X=X, obs=known)
-    # A gene that is constant within a batch divides by 0 where ComBat asks how far it
-    # has converged; the result is finite, or refused.
-    reason = "gave values that are not finite"
-    try:
-        with np.errstate(divide="ignore"):
-            sc.pp.combat(sub, key=batch_key, covariates=list(covariates) or None)
-        failed = not np.isfinite(sub.X).all()
-    except np.linalg.LinAlgError as error:
-        failed, reason = True, f"failed ({error})"
-    if failed:
+    design = design_of(obs, batch_key, covariates)
+    sub = anndata.AnnData(X=X, obs=design)
+    kept = [name for name in design.columns if name != BATCH]
+    # A gene that is constant within a batch, or within all of them, divides by 0 on the
+    # way (how far has it converged); the result is finite, or refused.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sc.pp.combat(sub, key=BATCH, covariates=kept or None)
+    if not np.isfinite(sub.X).all():
         msg = (
-            f"ComBat {reason} for obs[{batch_key!r}]. Batches that are very small, or "
-            "that one of the covariates tells apart completely, cannot be corrected."
+            f"ComBat gave values that are not finite for obs[{batch_key!r}]: batches "
+            "that are very small cannot be corrected."
         )
         raise ValueError(msg)
     result: NDArray[Any] = sub.X
     return result
+
+
+def _check_design(obs: pd.DataFrame, batch_key: str, covariates: Sequence[str]) -> None:
+    """Refuse covariates that cannot be told from the batches, or from each other."""
+    import pandas as pd
+
+    design = design_of(obs, batch_key, covariates)
+    columns = pd.get_dummies(design, columns=[BATCH]).to_numpy(dtype=np.float64)
+    columns /= np.maximum(np.linalg.norm(columns, axis=0), 1e-300)
+    if np.linalg.matrix_rank(columns) < columns.shape[1]:
+        msg = (
+            f"ComBat cannot keep {listed(list(covariates))} and remove "
+            f"{batch_key!r}: they cannot be told apart, or one follows from the "
+            "others. Leave out what says the same."
+        )
+        raise ValueError(msg)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from localmap.cli import cells, options, pictures
+from localmap.cli import cells, large, options, pictures
 from localmap.cli.main import say
 from localmap.cli.parameters import add_parameters, settings_of
 
@@ -18,7 +18,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = (
         "Reads CSV, TSV and TXT (also .gz, .zst, .zip), XLSX, Parquet, Feather, NPY, "
-        "NPZ and H5AD, says what it took for what, and refuses what is not clear."
+        "NPZ and H5AD, and in parts Zarr, folders of Parquet and NPY; says what it "
+        "took for what, and refuses what is not clear."
     )
     options.add_input(parser)
     options.add_output(parser)
@@ -32,6 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     cells.add(parser)
+    large.add(parser)
     add_parameters(parser.add_argument_group("parameters of LocalMAP"))
 
 
@@ -40,6 +42,10 @@ def run(arguments: argparse.Namespace) -> None:
     if _holds_cells(arguments):
         cells.run(arguments)
         return
+    in_parts = large.is_large(arguments)
+    if arguments.scheduler is not None and not in_parts:
+        msg = f"--scheduler is for data that is read in parts; {arguments.input} is not"
+        raise ValueError(msg)
     import numpy as np
     from scipy.sparse import issparse
 
@@ -54,15 +60,14 @@ def run(arguments: argparse.Namespace) -> None:
     paths = [*(path for path in asked if path is not None), *drawn]
     inputs = [arguments.input]
     outputs = files.Outputs(paths, inputs=inputs, force=arguments.force)
-    table = options.read(arguments)
+    table = large.read(arguments) if in_parts else options.read(arguments)
     film = pictures.film_of(arguments)
     model = LocalMAP(
         **settings_of(arguments),
         verbose=not arguments.quiet,
         callback=None if film is None else film.callback,
     )
-    _warn_of_scales(table, model)
-    Y = model.fit_transform(named(table))
+    Y = _mapped(model, table, arguments)
     with outputs:
         if to_screen:
             files.write("-", Y, table.kept)
@@ -70,16 +75,45 @@ def run(arguments: argparse.Namespace) -> None:
             place = outputs.file(arguments.output)
             files.write_map(place, Y, table.kept, like=arguments.output)
         if arguments.save_model is not None:
-            if not issparse(table.X):  # for the missing cells of other tables
+            if not in_parts and not issparse(
+                table.X
+            ):  # for the missing cells of other tables
                 model.filled_ = np.median(table.X, axis=0)
             model.save(outputs.file(arguments.save_model))
-        label = None if table.labels is None else str(table.labels.name)
-        known = pictures.Known(table.kept, label, table.groups)
+        known = pictures.Known(table.kept, _label(table), table.groups)
         pictures.draw(arguments, outputs, Y, known, film, model)
     tell = say if to_screen else print
     report(model, silhouette_of(Y, table.groups), tell)
     if paths:
         tell(f"Wrote {', '.join(map(str, paths))}.")
+
+
+def _mapped(
+    model: Any, table: Table | large.Large, arguments: argparse.Namespace
+) -> Any:
+    """Return the map of all rows; a preview of it if a sample was asked for."""
+    from localmap.estimators.preview import preview
+
+    if isinstance(table, large.Large):
+        with large.by_cluster(arguments, table) as X:
+            if arguments.sample is None:
+                return model.fit(X).embedding_
+            return preview(model, table.X, arguments.sample, **_seed(arguments))
+    _warn_of_scales(table, model)
+    if arguments.sample is None:
+        return model.fit_transform(named(table))
+    return preview(model, named(table), arguments.sample, **_seed(arguments))
+
+
+def _seed(arguments: argparse.Namespace) -> dict[str, int]:
+    return {"random_state": arguments.random_state}
+
+
+def _label(table: Table | large.Large) -> str | None:
+    """Return the name of the column of labels."""
+    if isinstance(table, large.Large):
+        return table.label
+    return None if table.labels is None else str(table.labels.name)
 
 
 def _holds_cells(arguments: argparse.Namespace) -> bool:

@@ -114,7 +114,7 @@ class OnDisk(Workshop):
         path = self.folder / f"{name}.npz"
         if path.exists():
             try:
-                with np.load(path, allow_pickle=False) as kept:
+                with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
                     return {key: kept[key] for key in kept.files}
             except (OSError, ValueError, zlib.error, EOFError, BadZipFile):
                 path.unlink()  # cut off while it was written: made again

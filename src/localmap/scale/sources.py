@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, Final
 
@@ -36,13 +38,21 @@ class Sliced:
         return block if issparse(block) else np.asarray(block)
 
 
+def data_columns(schema: Any) -> list[str]:
+    """Return the columns of a schema but those in which pandas keeps its index."""
+    told = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    index = [name for name in told.get("index_columns", []) if isinstance(name, str)]
+    return [name for name in schema.names if name not in index]
+
+
 class Columns:
     """The columns of an Arrow dataset, such as a folder of Parquet files."""
 
-    def __init__(self, dataset: Any) -> None:
+    def __init__(self, dataset: Any, names: Sequence[str] | None = None) -> None:
         import pyarrow as pa
 
-        schema = dataset.schema
+        names = data_columns(dataset.schema) if names is None else names
+        schema = [dataset.schema.field(name) for name in names]
         wrong = [
             f"{field.name!r} ({field.type})"
             for field in schema
@@ -54,7 +64,8 @@ class Columns:
         ]
         if wrong:
             refuse_columns(wrong, len(schema))
-        self.names: list[str] = list(schema.names)
+        self.names: list[str] = list(names)
+        self._schema = dataset.schema
         types = [field.type.to_pandas_dtype() for field in schema]
         self.dtype = np.result_type(*types) if types else np.dtype(np.float32)
         # Row groups, in the order of the files, and where each begins.
@@ -89,7 +100,9 @@ class Columns:
     def _group(self, number: int) -> Any:
         kept = self._last
         if kept is None or kept[0] != number:
-            table = self._groups[number].to_table(columns=self.names)
+            group = self._groups[number]
+            # With the schema of all: folders may name columns (year=2024).
+            table = group.to_table(schema=self._schema, columns=self.names)
             columns = [column.to_numpy() for column in table.columns]
             if len(columns[0]) != self._starts[number + 1] - self._starts[number]:
                 msg = "the dataset has changed while it was read."
@@ -101,6 +114,8 @@ class Columns:
 
 def source_of(X: Any) -> Rows | None:
     """Return data that is read in parts; None for what is in memory, or none of it."""
+    if isinstance(X, (Sliced, Columns)):
+        return X
     library = type(X).__module__.split(".")[0]
     if library in SLICED and hasattr(X, "shape") and hasattr(X, "dtype"):
         return Sliced(X)

@@ -29,6 +29,9 @@ from localmap.scale.scratch import OnDisk, bytes_in
 # Tasks that are asked for at once: their results are held until all are there.
 AT_ONCE: Final = 32
 
+# Rows in a chunk of data that workers read from its file.
+ROWS: Final = 1 << 17
+
 
 class DaskRows:
     """A Dask array of rows: known numbers of them, all columns in one chunk."""
@@ -67,6 +70,24 @@ def dask_rows(X: Any) -> DaskRows:
     rows = DaskRows(X.to_dask_array(lengths=True))
     rows.names = list(map(str, X.columns))
     return rows
+
+
+def dask_array(opened: Callable[[], Any], shape: tuple[int, ...], dtype: Any) -> Any:
+    """Return data that every worker opens by itself as a Dask array."""
+    n, D = shape
+    blocks = [
+        da.from_delayed(
+            delayed(_read)(opened, a, min(n, a + ROWS)),
+            (min(n, a + ROWS) - a, D),
+            dtype,
+        )
+        for a in range(0, n, ROWS)
+    ]
+    return da.concatenate(blocks)
+
+
+def _read(opened: Callable[[], Any], start: int, stop: int) -> NDArray[Any]:
+    return np.asarray(opened()[start:stop])
 
 
 class FileArray(NamedTuple):

@@ -5,15 +5,11 @@ Kang's raw counts by `pp.recipe` with and without batches, and the integrated co
 that the paper's authors used, each mapped by us and by scanpy from the same numbers.
 Time: from components to map, ours against ``sc.pp.neighbors`` + ``sc.tl.umap``, all
 compiled before. Memory: a generated ``.h5ad`` of 500,000 x 2,000 counts, 5 % filled,
-each way in a process of its own.
+each way in a process of its own; the backed ones are what ``localmap embed`` does.
 """
 
 import argparse
-import json
 import os
-import resource
-import subprocess
-import sys
 import tempfile
 import time
 import warnings
@@ -30,11 +26,13 @@ from sklearn.neighbors import NearestNeighbors
 
 import localmap
 from benchmarks import data, machine
+from localmap.bench.machine import peak_mb
 from localmap.cells.files import read_cells, write_cells
 from localmap.metrics import silhouette
 
 MAP_NEIGHBORS = 30
 SEED = 0
+COMPILED_BY = 5000  # cells: UMAP's search is another one above 4,096
 EXPLAINED = (
     f"Maps of Kang's cells, one seed. Mixing: neighbours among the {MAP_NEIGHBORS} "
     "nearest in the map that come from the other stimulation group, as a share of what "
@@ -147,7 +145,7 @@ def generated(n):
 
 
 def times(rounds, n_generated):
-    few = generated(5000)  # compiles what UMAP and its search need above 4,096 rows
+    few = generated(COMPILED_BY)
     for run in (localmap.tl.localmap, umap):
         run(few)
     kang_cells = next(representations())[1]
@@ -191,50 +189,48 @@ def in_memory(folder):
 
 
 def backed(folder):
+    adata = read_cells(folder / "cells.h5ad", backed=True, layers=False)
+    localmap.pp.recipe(adata)
+    localmap.tl.localmap(adata)
+    write_cells(folder / "backed.h5ad", adata)
+
+
+def backed_with_components(folder):
     """What the first way has written has X_pca."""
-    adata = read_cells(folder / "map.h5ad", backed=True)
+    adata = read_cells(folder / "map.h5ad", backed=True, layers=False)
     localmap.tl.localmap(adata)
     write_cells(folder / "again.h5ad", adata)
 
 
 WAYS = {
     "read, pp.recipe, tl.localmap, write": in_memory,
-    "backed with X_pca: tl.localmap, write": backed,
+    "backed, raw counts: recipe in blocks, tl.localmap, write": backed,
+    "backed with X_pca: tl.localmap, write": backed_with_components,
 }
 
 
-def memory(n):
+def memory(n, n_genes=2000):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        path = folder / "cells.h5ad"
         # In a process of its own, so that it leaves nothing behind in this one.
-        share = float(_own_process("write", folder, n)["share"])
-        size = (folder / "cells.h5ad").stat().st_size / 2**30
+        share = machine.fresh(write_counts, path, n, n_genes, 0.05)
+        size = path.stat().st_size / 2**30
         for way in WAYS:
+            seconds, peak = machine.fresh(one_way, way, folder)
             yield {
-                "data": f"{n:,} x 2,000, {share:.1%} filled, {size:.2f} GB",
+                "data": f"{n:,} x {n_genes:,}, {share:.1%} filled, {size:.2f} GB",
                 "method": way,
-                **_own_process(way, folder, n),
+                "seconds": seconds,
+                "peak_gb": peak,
             }
 
 
-def _own_process(way, folder, n):
-    command = [sys.executable, "-m", "benchmarks.cells", "--way", way]
-    command += ["--folder", str(folder), "--rows", str(n)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def one_way(way, folder, n):
+def one_way(way, folder):
+    """Return seconds, and the most that this process has held, in GB."""
     start = time.perf_counter()
-    result = {}
-    if way == "write":
-        result["share"] = write_counts(folder / "cells.h5ad", n, 2000, 0.05)
-    else:
-        WAYS[way](folder)
-    result["seconds"] = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    result["peak_gb"] = peak / 2**20
-    print(json.dumps(result))
+    WAYS[way](folder)
+    return time.perf_counter() - start, peak_mb() / 1024
 
 
 def table(rows):
@@ -272,7 +268,7 @@ def table(rows):
     return "\n".join(lines)
 
 
-def main():
+def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parts = ("quality", "time", "memory")
     parser.add_argument("--parts", nargs="+", choices=parts, default=parts)
@@ -283,16 +279,12 @@ def main():
     parser.add_argument("--generated", type=int, default=200_000)
     parser.add_argument("--rows", type=int, default=500_000)
     parser.add_argument("--note", default="", help="what else the machine did")
-    parser.add_argument("--way", help=argparse.SUPPRESS)
-    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.way is not None:
-        one_way(asked.way, asked.folder, asked.rows)
-        return
+    parser.add_argument("--genes", type=int, default=2000)
+    asked = parser.parse_args(argv)
     parts = {
         "quality": lambda: quality(asked.methods),
         "time": lambda: times(asked.rounds, asked.generated),
-        "memory": lambda: memory(asked.rows),
+        "memory": lambda: memory(asked.rows, asked.genes),
     }
     described = machine.describe("anndata", "scanpy", "umap-learn", "scikit-learn")
     for part in asked.parts:

@@ -59,6 +59,57 @@ def test_a_measurement_is_made_and_kept(name, arguments, results):
     assert "nan" not in text
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")  # umap: of one seed, one thread
+class TestCells:
+    """Each part of the measurements of cells, on a few of them."""
+
+    @pytest.fixture
+    def kang(self, results, monkeypatch, tmp_path):
+        pytest.importorskip("scanpy", reason="needs the extra anndata")
+        from generated_cells import kang_file
+
+        kang_file(tmp_path / "kang_counts.npz", n=300)
+        with np.load(tmp_path / "kang_counts.npz") as archive:
+            parts = {name: archive[name] for name in ("y", "label_names", "stim")}
+        X = np.random.default_rng(0).normal(size=(300, 60)).astype(np.float32)
+        np.savez(tmp_path / "kang.npz", X=X, **parts)
+        monkeypatch.setenv("LOCALMAP_DATA", str(tmp_path))
+        return results
+
+    def test_quality(self, kang):
+        methods = ["tl.localmap", "tl.pacmap"]
+        ran("cells", "--parts", "quality", "--methods", *methods)
+        rows = json.loads((kang / "cells.json").read_text())["rows"]
+        assert len(rows) == 6
+        plain, mixed = rows[0], rows[2]
+        assert plain["mixing"] < 0.2 < mixed["mixing"]
+        assert plain["silhouette"] > 0.3
+        text = (kang / "cells.md").read_text()
+        assert "| recipe, no batches | tl.localmap |" in text
+
+    def test_time(self, kang, monkeypatch):
+        cells = importlib.import_module("benchmarks.cells")
+        monkeypatch.setattr(cells, "COMPILED_BY", 300)
+        ran("cells", "--parts", "time", "--rounds", 1, "--generated", 320)
+        rows = json.loads((kang / "cells.json").read_text())["rows"]
+        assert {row["method"] for row in rows} == {
+            "tl.localmap",
+            "sc.pp.neighbors + sc.tl.umap",
+        }
+        assert all(seconds > 0 for row in rows for seconds in row["seconds"])
+
+    def test_memory(self, kang):
+        ran("cells", "--parts", "memory", "--rows", 400, "--genes", 120)
+        rows = json.loads((kang / "cells.json").read_text())["rows"]
+        assert len(rows) == 3
+        assert all(0.05 < row["peak_gb"] < 5 for row in rows)
+        assert "backed, raw counts: recipe in blocks" in rows[1]["method"]
+        assert rows[0]["data"].startswith("400 x 120, ")
+
+
 def test_unusual_input(results, monkeypatch, tmp_path):
     monkeypatch.setenv("LOCALMAP_DATA", str(tmp_path))
     rng = np.random.default_rng(0)

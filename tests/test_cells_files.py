@@ -11,6 +11,7 @@ import scipy.io
 import scipy.sparse as sp
 
 import localmap
+from localmap.cells import log_counts
 from localmap.cells.files import (
     CellsError,
     holds_cells,
@@ -18,6 +19,7 @@ from localmap.cells.files import (
     read_cells,
     write_cells,
 )
+from localmap.cells.representation import layer_names, values_of
 from localmap.cli import main
 
 anndata = pytest.importorskip("anndata", reason="needs the extra anndata")
@@ -159,6 +161,30 @@ def test_backed_cells_are_written_without_their_x(tmp_path, monkeypatch):
     assert "X_localmap" not in read_cells(path).obsm
 
 
+def test_layers_and_raw_can_stay_in_the_file_and_are_kept(tmp_path):
+    adata = cells()
+    adata.layers["umi"] = adata.X.copy()
+    adata.raw = adata
+    adata.varp["pairs"] = sp.identity(adata.n_vars, format="csr")
+    path = tmp_path / "in.h5ad"
+    adata.write_h5ad(path)
+    light = read_cells(path, backed=True, layers=False)
+    assert not light.layers
+    assert light.shape == adata.shape
+    assert set(read_cells(path, backed=True).layers) == {"umi"}
+    assert layer_names(light) == ["umi"]
+    values = values_of(light, "umi")
+    assert not sp.issparse(values)  # still in the file
+    assert (values[:] != adata.X).nnz == 0
+    localmap.pp.recipe(light, n_comps=5)
+    write_cells(tmp_path / "out.h5ad", light)
+    out = read_cells(tmp_path / "out.h5ad")
+    for kept in (out.layers["umi"], out.raw.X, out.X):
+        assert (kept != adata.X).nnz == 0
+    assert "pairs" in out.varp
+    assert out.obsm["X_pca"].shape == (240, 5)
+
+
 def test_columns_beside_a_map():
     adata = cells()
     table = obs_columns(adata, ["cell_type"])
@@ -242,6 +268,133 @@ class TestCommand:
         assert self.run("embed", counted, "-o", out, *more, *self.QUICK) == 2
         assert words in capsys.readouterr().err
         assert not out.exists()
+
+    def test_x_is_never_loaded_whole(self, counted, monkeypatch):
+        from anndata.abc import CSRDataset
+
+        blocks = []
+        plain = log_counts._plain
+
+        def counting(block, form):
+            blocks.append(block.shape[0])
+            return plain(block, form)
+
+        def whole(self):
+            raise AssertionError("X was loaded whole")
+
+        monkeypatch.setattr(log_counts, "_plain", counting)
+        monkeypatch.setattr(log_counts, "LINES_AT_FIRST", 50)
+        monkeypatch.setattr(log_counts, "GROWTH", 1)
+        monkeypatch.setattr(log_counts, "DENSE_AT_ONCE", 50)
+        out, model = counted.with_name("o.h5ad"), counted.with_name("m.localmap")
+        args = ["--save-model", model, *self.QUICK]
+        with monkeypatch.context() as patch:
+            patch.setattr("localmap.cells.genes.CELLS_AT_ONCE", 50)
+            patch.setattr(CSRDataset, "to_memory", whole)
+            assert self.run("embed", counted, "-o", out, *args) == 0
+        assert max(blocks) == 50
+        written, given = anndata.read_h5ad(out), anndata.read_h5ad(counted)
+        assert (written.X != given.X).nnz == 0
+        assert not written.layers
+        assert written.obsm["X_pca"].shape == (240, 50)
+        assert localmap.load(model).counts_sum_ == 1e4
+
+    def test_batches_and_layers(self, counted, capsys):
+        adata = anndata.read_h5ad(counted)
+        adata.layers["umi"] = adata.X.copy()
+        adata.X = adata.X * 0.5
+        adata.write_h5ad(counted)
+        out = counted.with_name("o.h5ad")
+        assert self.run("embed", counted, "-o", out, *self.QUICK) == 2
+        said = capsys.readouterr().err
+        assert "no whole numbers" in said
+        assert "if a layer ('umi') holds counts, name it with --layer" in said
+        args = ["--layer", "umi", "--batch-key", "stim", *self.QUICK]
+        assert self.run("embed", counted, "-o", out, *args) == 0
+        said = capsys.readouterr().err
+        assert "counts of umi normalised, logarithms, 148 genes" in said
+        assert "ComBat by stim, 50 components" in said
+        written = anndata.read_h5ad(out)
+        assert (written.layers["umi"] != adata.layers["umi"]).nnz == 0
+        assert (written.X != adata.X).nnz == 0
+        again = ["-o", counted.with_name("p.h5ad"), *args]
+        assert self.run("embed", out, *again) == 2
+        assert "--batch-key works on raw counts" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("name", ["film.gif", "film.html"])
+    def test_a_film(self, counted, name):
+        out, film = counted.with_name("o.csv"), counted.with_name(name)
+        args = ["-o", out, "--film", film, "--color", "cell_type", *self.QUICK]
+        assert self.run("embed", counted, *args) == 0
+        start = b"GIF8" if name.endswith("gif") else b"<!doctype html>"
+        assert film.read_bytes().lower().startswith(start.lower())
+        plain = counted.with_name("plain.csv")
+        assert self.run("embed", counted, "-o", plain, *self.QUICK) == 0
+        filmed, other = pd.read_csv(out), pd.read_csv(plain)
+        np.testing.assert_array_equal(filmed.iloc[:, -2:], other.iloc[:, -2:])
+
+    def test_new_cells_go_to_the_map_of_a_model(self, counted, capsys):
+        model = counted.with_name("m.localmap")
+        out = counted.with_name("o.h5ad")
+        args = ["--save-model", model, *self.QUICK]
+        assert self.run("embed", counted, "-o", out, *args) == 0
+        query = counted.with_name("query.h5ad")
+        cells(seed=1).write_h5ad(query)
+        placed, table = (
+            counted.with_name("placed.h5ad"),
+            counted.with_name("placed.csv"),
+        )
+        capsys.readouterr()
+        assert self.run("transform", model, query, "-o", placed) == 0
+        said = capsys.readouterr()
+        assert "raw counts: normalised as the cells of the map were" in said.err
+        assert f"Placed 240 cells; wrote {placed}" in said.out
+        expected = cells(seed=1)
+        localmap.tl.transform(expected, model)
+        written = anndata.read_h5ad(placed)
+        for key in ("obsm", "obs"):
+            assert set(getattr(expected, key)) <= set(getattr(written, key))
+        np.testing.assert_array_equal(
+            written.obsm["X_localmap"], expected.obsm["X_localmap"]
+        )
+        assert (written.X != expected.X).nnz == 0
+        args = ["transform", model, query, "-o", table, "--labels", "cell_type"]
+        assert self.run(*args) == 0
+        kept = pd.read_csv(table)
+        assert list(kept) == [
+            "barcode", "cell_type", "distance", "far", "localmap_1", "localmap_2",
+        ]  # fmt: skip
+        np.testing.assert_allclose(
+            kept[["localmap_1", "localmap_2"]], expected.obsm["X_localmap"], atol=1e-4
+        )
+        assert kept["far"].tolist() == expected.obs["localmap_far"].tolist()
+
+    def test_new_cells_that_lack_genes_or_are_a_table(self, counted, capsys):
+        model, out = counted.with_name("m.localmap"), counted.with_name("o.h5ad")
+        args = ["--save-model", model, *self.QUICK]
+        assert self.run("embed", counted, "-o", out, *args) == 0
+        query = counted.with_name("query.h5ad")
+        fewer = cells(seed=1)[:, 2:].copy()
+        fewer.var["symbol"] = fewer.var_names
+        fewer.var_names = [f"ENSG{i}" for i in range(fewer.n_vars)]
+        fewer.layers["umi"] = fewer.X.copy()
+        fewer.X = fewer.X * 0
+        fewer.write_h5ad(query)
+        to = ["transform", model, query, "-o", counted.with_name("placed.npy")]
+        assert self.run(*to) == 2
+        assert "none of the 148 genes" in capsys.readouterr().err
+        to += ["--gene-symbols", "symbol", "--layer", "umi"]
+        assert self.run(*to) == 2
+        assert "2 of the 148 genes of the model are missing" in capsys.readouterr().err
+        assert self.run(*to, "--missing-genes", "mean") == 0
+        assert "2 genes missing, mean: gene0, gene1" in capsys.readouterr().err
+        assert self.run(*to, "--missing", "median", "--force") == 2
+        assert "--missing is for tables" in capsys.readouterr().err
+        csv = counted.with_name("a.csv")
+        csv.write_text("a,b\n1,2\n")
+        args = ["-o", counted.with_name("b.csv"), "--gene-symbols", "x"]
+        assert self.run("transform", model, csv, *args) == 2
+        assert "--gene-symbols is for cells" in capsys.readouterr().err
 
     def test_the_input_is_never_the_output(self, counted, capsys):
         before = counted.read_bytes()

@@ -219,6 +219,7 @@ def forged(path, out, change):
         (lambda h: h["params"].update(surprise=1), "settings make no sense"),
         (lambda h: h["arrays"]["Y"].update(shape=[100, 4]), "do not fit together"),
         (lambda h: h["learned"].update(n_features_in_=5), "do not fit together"),
+        (lambda h: h["learned"].update(counts_sum_=-1.0), "do not fit together"),
         (lambda h: h.update(unit=0.0), "its unit is 0.0"),
         (lambda h: h.update(learning_rate=1e300), "do not fit together"),
         (lambda h: h["weights"].__setitem__(0, float("nan")), "do not fit together"),

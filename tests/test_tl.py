@@ -405,6 +405,24 @@ def test_components_of_more_cells_than_are_mapped_are_still_those_of_genes(
     assert np.median(away) < 0.01
 
 
+def test_a_model_of_the_genes_of_many_cells_is_in_their_order(tmp_path):
+    """More than are compared all with all: they stand in another order inside."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_100, 6)).astype(np.float32)
+    X[::2] += 5.0
+    many = anndata.AnnData(X)
+    sc.pp.pca(many, n_comps=3)
+    path = tmp_path / "m.localmap"
+    localmap.tl.localmap(many, save_model=path, n_iters=(2, 2, 2))
+    model = localmap.load(path)
+    assert model.n_features_in_ == 6
+    np.testing.assert_array_equal(model.embedding_, many.obsm["X_localmap"])
+    some = many[:50].copy()
+    localmap.tl.transform(some, path)
+    away = np.linalg.norm(some.obsm["X_localmap"] - model.embedding_[:50], axis=1)
+    assert np.median(away) < 0.01
+
+
 @pytest.mark.parametrize("checked", [50, 1000])
 @pytest.mark.parametrize("at_once", [33, 8192])
 def test_a_correction_of_the_batch_that_comes_last_is_seen(

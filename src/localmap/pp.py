@@ -5,18 +5,19 @@ Needs scanpy: ``pip install "localmap[anndata]"``.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
-from sklearn.utils.sparsefuncs import mean_variance_axis
+from scipy.sparse import csr_matrix, issparse
 
-from localmap.cells.counts import why_not_counts
+from localmap.cells import log_counts
+from localmap.cells.batches import check_batches, check_room, corrected
 from localmap.cells.needed import scanpy_for
 from localmap.cells.record import storable, versions
-from localmap.cells.representation import check_cells, values_of
+from localmap.cells.representation import check_cells, layer_names, values_of
 from localmap.geometry.finite import listed
 
 if TYPE_CHECKING:
@@ -24,19 +25,20 @@ if TYPE_CHECKING:
 
 COUNTS: Final = "counts"
 
-# ComBat takes the variance of a gene within each batch.
-FEWEST_IN_BATCH: Final = 2
+# Genes whose products are decomposed at most where cells are read in blocks: 200 MB.
+MOST_IN_BLOCKS: Final = 5000
 
 
 def recipe(
     adata: AnnData,
     *,
-    n_top_genes: int = 1000,
+    n_top_genes: int = log_counts.TOP_GENES,
     batch_key: str | None = None,
     covariates: Sequence[str] | None = None,
-    n_comps: int = 50,
-    target_sum: float | None = 1e4,
+    n_comps: int = log_counts.COMPONENTS,
+    target_sum: float | None = log_counts.COUNTS_PER_CELL,
     layer: str | None = None,
+    in_blocks: bool | None = None,
     random_state: int = 0,
     copy: bool = False,
 ) -> AnnData | None:
@@ -47,6 +49,10 @@ def recipe(
     (`scanpy.pp.combat`) removes from these genes what is due to the batch alone, and
     their principal components (`scanpy.pp.pca`) are kept for `localmap.tl.localmap`.
     Nothing is scaled, and no cell or gene is taken out: filter before.
+
+    Of a backed file nothing is loaded but a block of cells at a time, and X stays what
+    it is, counts in the file; the genes and components are the same. Only ComBat needs
+    the chosen genes of all cells at once, and is refused if they do not fit.
 
     X stays uncorrected: batches are corrected in ``obsm["X_pca"]`` alone. Corrected
     values are good for maps and neighbours, not for tests between groups of cells.
@@ -68,8 +74,11 @@ def recipe(
         What the counts of each cell are brought to; None takes their median.
     layer
         The layer with the counts; None takes X.
+    in_blocks
+        Read blocks of cells, and leave X and layers as they are. None does so for
+        backed files, where nothing else is possible.
     random_state
-        Seed of the PCA.
+        Seed of scanpy's PCA; in blocks nothing is random.
     copy
         Return a copy instead of writing to `adata`.
 
@@ -78,21 +87,22 @@ def recipe(
     None, or the copy if `copy`. Sets
 
     ``adata.layers["counts"]``
-        The raw counts.
+        The raw counts; not in blocks.
     ``adata.X``
-        Normalised, logarithmic values of all genes.
+        Normalised, logarithmic values of all genes; in blocks X stays.
     ``adata.var["variances"]``, ``adata.var["highly_variable"]``
         Variance of the values of each gene, and whether the gene was used.
     ``adata.obsm["X_pca"]``, ``adata.varm["PCs"]``, ``adata.uns["pca"]``
         As `scanpy.pp.pca` writes them.
     ``adata.uns["recipe"]["params"]``
-        All parameters and versions.
+        All parameters, what counts were brought to (``"summed_to"``), whether X holds
+        ``"counts"`` or ``"log values"`` now (``"X"``), and versions.
 
     Raises
     ------
     ValueError
-        If the values are evidently normalised already: some are negative or no whole
-        numbers, or ``adata.uns`` says that X is logarithmic.
+        If the values are evidently normalised already: some are negative
+        or no whole numbers, or ``adata.uns`` says that X is logarithmic.
 
     Examples
     --------
@@ -103,33 +113,47 @@ def recipe(
     >>> adata.obsm["X_pca"].shape, int(adata.var["highly_variable"].sum())
     ((100, 10), 60)
     """
-    sc = scanpy_for("localmap.pp.recipe")
     check_cells(adata)
     _check_numbers(n_top_genes=n_top_genes, n_comps=n_comps)
-    _check_counts(adata, layer)
+    _check_target(target_sum)
+    blocks = bool(adata.isbacked) if in_blocks is None else in_blocks
+    if adata.isbacked and not blocks:
+        msg = "a backed file is read in blocks: leave in_blocks out, or to_memory()."
+        raise ValueError(msg)
+    if blocks and min(n_top_genes, adata.n_vars) > MOST_IN_BLOCKS:
+        msg = (
+            f"In blocks at most {MOST_IN_BLOCKS} genes are reduced; got n_top_genes="
+            f"{n_top_genes} with {adata.n_vars} genes. Take fewer, or to_memory()."
+        )
+        raise ValueError(msg)
+    if min(adata.shape) < 2:
+        log_counts.refuse_few(*adata.shape)
+    if adata.isbacked and copy:
+        msg = "copy=True would copy the file; take adata.to_memory(), or copy=False."
+        raise ValueError(msg)
+    if not blocks or batch_key is not None:
+        scanpy_for("localmap.pp.recipe")
     if batch_key is not None:
-        _check_batches(adata, batch_key, covariates or ())
+        check_batches(adata, batch_key, covariates or ())
+        check_room(adata.n_obs, min(n_top_genes, adata.n_vars))
+    totals = _checked_counts(adata, layer, writes=not blocks)
+    summed_to = log_counts.summed_to(totals, target_sum)
     adata = adata.copy() if copy else adata
-    counts = adata.X if layer is None else adata.layers[layer]
-    adata.layers[COUNTS] = counts if layer in (None, COUNTS) else counts.copy()
-    adata.X = counts.astype(np.float32)  # a copy
-    adata.uns.pop("log1p", None)  # said of the values that X held before
-    sc.pp.normalize_total(adata, target_sum=target_sum)
-    sc.pp.log1p(adata)
-    variances = _variances(adata.X)
-    order = np.argsort(-variances, kind="stable")[:n_top_genes]
-    used = np.zeros(adata.n_vars, dtype=bool)
-    used[order] = variances[order] > 0
-    adata.var["variances"] = variances
-    adata.var["highly_variable"] = used
-    _reduce(sc, adata, used, batch_key, covariates, n_comps, random_state)
+    batches = None if batch_key is None else (batch_key, tuple(covariates or ()))
+    if blocks:
+        factors = log_counts.factors_of(totals, summed_to)
+        _in_blocks(adata, layer, factors, n_top_genes, n_comps, batches)
+    else:
+        _in_memory(adata, layer, summed_to, n_top_genes, n_comps, batches, random_state)
     asked = {
         "n_top_genes": n_top_genes,
         "batch_key": batch_key,
         "covariates": ", ".join(covariates or ()),
         "n_comps": n_comps,
         "target_sum": target_sum,
+        "summed_to": summed_to,
         "layer": layer,
+        "X": "counts" if blocks else "log values",
         "random_state": random_state,
     }
     adata.uns["recipe"] = {
@@ -138,45 +162,99 @@ def recipe(
     return adata if copy else None
 
 
-def _reduce(
-    sc: Any,
+Batches = tuple[str, tuple[str, ...]]
+
+
+def _in_memory(
     adata: AnnData,
-    used: NDArray[np.bool_],
-    batch_key: str | None,
-    covariates: Sequence[str] | None,
+    layer: str | None,
+    summed_to: float,
+    n_top_genes: int,
     n_comps: int,
+    batches: Batches | None,
     random_state: int,
 ) -> None:
-    """Write the principal components of the used genes, without batches if asked."""
-    columns = [] if batch_key is None else [batch_key, *(covariates or ())]
-    some = adata[:, used]
-    sub = type(adata)(X=some.X.copy(), obs=some.obs[columns].copy())
-    n_comps = min(n_comps, min(sub.shape) - 1)
+    """Turn X into log values and write the components, by scanpy's functions."""
+    sc = scanpy_for("localmap.pp.recipe")
+    counts = adata.X if layer is None else adata.layers[layer]
+    adata.layers[COUNTS] = counts if layer in (None, COUNTS) else counts.copy()
+    X = counts.astype(np.float32)  # a copy
+    if issparse(X):  # scanpy 1.11 takes no sparse arrays, and takes logs of halves
+        X = csr_matrix(X)
+        X.sum_duplicates()
+    adata.X = X
+    adata.uns.pop("log1p", None)  # said of the values that X held before
+    with warnings.catch_warnings():  # of cells without counts, which were told before
+        warnings.filterwarnings("ignore", "Some cells have zero counts", UserWarning)
+        sc.pp.normalize_total(adata, target_sum=summed_to)
+    sc.pp.log1p(adata)
+    variances = log_counts.moments_of(adata.X).variance
+    used = _marked(adata, variances, n_top_genes)
+    some = adata.X[:, used]
+    if batches is not None:
+        dense = some.toarray() if issparse(some) else np.asarray(some)
+        some = corrected(dense, adata.obs, *batches)
+    n_comps = min(n_comps, min(some.shape) - 1)
     if n_comps < 1:
-        msg = (
-            f"{adata.n_obs} cells with {int(used.sum())} genes that vary have no "
-            "principal components: give at least two of each."
-        )
-        raise ValueError(msg)
-    if batch_key is not None:
-        if issparse(sub.X):
-            sub.X = sub.X.toarray()
-        # A gene that is constant within a batch divides by 0 where ComBat asks how far
-        # it has converged; the result is finite, or refused.
-        with np.errstate(divide="ignore"):
-            sc.pp.combat(sub, key=batch_key, covariates=covariates or None)
-        _check_corrected(sub.X, batch_key)
+        log_counts.refuse_few(*some.shape)
+    sub = type(adata)(X=some)
     sc.pp.pca(sub, n_comps=n_comps, random_state=random_state)
-    loadings = np.zeros((adata.n_vars, n_comps))
-    loadings[used] = sub.varm["PCs"]
-    adata.obsm["X_pca"] = sub.obsm["X_pca"]
-    adata.varm["PCs"] = loadings
-    adata.uns["pca"] = dict(sub.uns["pca"])
-    adata.uns["pca"]["params"] = {
+    _write(adata, used, sub.obsm["X_pca"], sub.varm["PCs"], dict(sub.uns["pca"]))
+
+
+def _in_blocks(
+    adata: AnnData,
+    layer: str | None,
+    factors: NDArray[np.float64],
+    n_top_genes: int,
+    n_comps: int,
+    batches: Batches | None,
+) -> None:
+    """Write the components of cells that are read a block at a time."""
+    values = values_of(adata, layer)
+    moments = log_counts.moments_of(values, factors)
+    used = _marked(adata, moments.variance, n_top_genes)
+    places = np.flatnonzero(used)
+    rows = log_counts.rows_of(values, places, factors)
+    mean = moments.mean[used]
+    if batches is None:
+        made = log_counts.principal_components(rows, mean, n_comps)
+    else:
+        dense = corrected(log_counts.filled_in(rows), adata.obs, *batches)
+        mean = dense.mean(axis=0, dtype=np.float64)
+        made = log_counts.principal_components(dense, mean, n_comps)
+    spread = {"variance": made.variance, "variance_ratio": made.ratio}
+    _write(adata, used, made.scores, made.loadings, spread)
+
+
+def _marked(
+    adata: AnnData, variances: NDArray[np.float64], n_top_genes: int
+) -> NDArray[np.bool_]:
+    """Mark the genes of largest variance in var."""
+    used = log_counts.largest(variances, n_top_genes)
+    adata.var["variances"] = variances
+    adata.var["highly_variable"] = used
+    return used
+
+
+def _write(
+    adata: AnnData,
+    used: NDArray[np.bool_],
+    scores: NDArray[Any],
+    loadings: NDArray[Any],
+    spread: dict[str, Any],
+) -> None:
+    """Write components to the places where scanpy has them."""
+    everywhere = np.zeros((adata.n_vars, loadings.shape[1]))
+    everywhere[used] = loadings
+    adata.obsm["X_pca"] = scores
+    adata.varm["PCs"] = everywhere
+    said = {
         "zero_center": True,
         "use_highly_variable": True,
         "mask_var": "highly_variable",
     }
+    adata.uns["pca"] = spread | {"params": said}
 
 
 def _check_numbers(**counts: int) -> None:
@@ -189,87 +267,70 @@ def _check_numbers(**counts: int) -> None:
             raise ValueError(msg)
 
 
-def _check_counts(adata: AnnData, layer: str | None) -> None:
-    """Refuse values that evidently are no counts, and to write over others."""
-    if adata.isbacked:
-        msg = (
-            "adata is backed by a file, and the recipe changes all of X: take "
-            "adata.to_memory() if it fits, or a subset of genes that does, "
-            "adata[:, genes].to_memory()."
-        )
+def _check_target(target_sum: float | None) -> None:
+    if target_sum is None:
+        return
+    if isinstance(target_sum, bool) or not 0 < target_sum < np.inf:
+        msg = f"target_sum must be a positive number or None; got {target_sum!r}."
         raise ValueError(msg)
+
+
+def _checked_counts(
+    adata: AnnData, layer: str | None, *, writes: bool
+) -> NDArray[np.float64]:
+    """Return the counts of each cell; refuse what are no counts, and to write over."""
     values = values_of(adata, layer)
-    where = "X" if layer is None else f"layers[{layer!r}]"
-    reason = why_not_counts(values)
-    if reason is None and layer is None and "log1p" in adata.uns:
-        reason = "uns['log1p'] says that the logarithm was taken"
-    if reason is not None:
-        way_out = (
-            f"name the layer that holds counts (layer={COUNTS!r})"
-            if COUNTS in adata.layers and layer is None
-            else "give raw counts"
-        )
-        msg = (
-            f"{where} holds no raw counts: {reason}. Values must not be normalised "
-            f"twice: {way_out}, or go on from here with sc.pp.pca(adata) and "
-            "localmap.tl.localmap(adata)."
-        )
-        raise ValueError(msg)
-    if layer is None and COUNTS in adata.layers and not _equal(values, adata, COUNTS):
+    if layer is None and "log1p" in adata.uns:
+        _refuse_values(adata, layer, "uns['log1p'] says that the logarithm was taken")
+    totals = log_counts.totals_of(values)
+    if totals.refused is not None:
+        _refuse_values(adata, layer, totals.refused)
+    other = adata.layers.get(COUNTS) if writes and layer is None else None
+    if other is not None and not _equal(values, other):
         msg = (
             f"layers[{COUNTS!r}] holds other numbers than X and would be written over: "
             f"take layer={COUNTS!r}, or rename that layer."
         )
         raise ValueError(msg)
+    empty = int((totals.of_cells == 0).sum())
+    if empty == len(totals.of_cells):
+        msg = "All counts are 0: there is nothing to map."
+        raise ValueError(msg)
+    if empty:
+        msg = (
+            f"{empty} of {adata.n_obs} cells have no counts: nothing tells where they "
+            "belong, and they will lie together. Take them out before with "
+            "sc.pp.filter_cells(adata, min_counts=1)."
+        )
+        warnings.warn(msg, UserWarning, stacklevel=3)
+    return totals.of_cells
 
 
-def _equal(values: Any, adata: AnnData, layer: str) -> bool:
-    other = adata.layers[layer]
+def _refuse_values(adata: AnnData, layer: str | None, reason: str) -> NoReturn:
+    """Say that these are no counts, and where there may be some."""
+    where = "X" if layer is None else f"layers[{layer!r}]"
+    way_out = "give raw counts"
+    names = [] if layer is not None else layer_names(adata)
+    if COUNTS in names:
+        way_out = f"name the layer that holds counts (layer={COUNTS!r})"
+    elif names:
+        known = listed([repr(name) for name in names], 8)
+        way_out = f"if a layer ({known}) holds counts, name it with the option layer"
+    elif adata.raw is not None and log_counts.totals_of(adata.raw.X).refused is None:
+        way_out = "take the counts in raw (adata.raw.to_adata())"
+    elif "no whole numbers" in reason:
+        way_out += " (estimated ones, as of alevin or SoupX, rounded)"
+    msg = (
+        f"{where} holds no raw counts: {reason}. Values must not be normalised "
+        f"twice: {way_out}, or go on from here with sc.pp.pca(adata) and "
+        "localmap.tl.localmap(adata)."
+    )
+    raise ValueError(msg)
+
+
+def _equal(values: Any, other: Any) -> bool:
     if issparse(values) != issparse(other):
         return False
     if issparse(values):
         return bool((values != other).nnz == 0)
     return bool(np.array_equal(values, other))
-
-
-def _check_batches(adata: AnnData, batch_key: str, covariates: Sequence[str]) -> None:
-    for name in (batch_key, *covariates):
-        if name not in adata.obs:
-            columns = listed([repr(str(c)) for c in adata.obs], 8) or "no columns"
-            msg = f"{name!r} is no column of adata.obs, which has {columns}."
-            raise ValueError(msg)
-    batches = adata.obs[batch_key]
-    if batches.isna().any():
-        msg = f"{int(batches.isna().sum())} cells have no value in obs[{batch_key!r}]."
-        raise ValueError(msg)
-    sizes = batches.astype(str).value_counts()
-    if len(sizes) < 2:
-        msg = (
-            f"obs[{batch_key!r}] tells no batches apart: all cells have "
-            f"{sizes.index[0]!r}. Leave batch_key out."
-        )
-        raise ValueError(msg)
-    if sizes.min() < FEWEST_IN_BATCH:
-        msg = (
-            f"ComBat needs {FEWEST_IN_BATCH} cells or more in each batch; "
-            f"{sizes.idxmin()!r} of obs[{batch_key!r}] has {sizes.min()}."
-        )
-        raise ValueError(msg)
-
-
-def _check_corrected(X: NDArray[Any], batch_key: str) -> None:
-    if not np.isfinite(X).all():
-        msg = (
-            f"ComBat gave values that are not finite for obs[{batch_key!r}]. Batches "
-            "that are very small, or that one of the covariates tells apart "
-            "completely, cannot be corrected."
-        )
-        raise ValueError(msg)
-
-
-def _variances(X: Any) -> NDArray[np.float64]:
-    if issparse(X):
-        variances = mean_variance_axis(csr_array(X), axis=0)[1]
-    else:
-        variances = np.asarray(X).var(axis=0, dtype=np.float64)
-    return np.asarray(variances, dtype=np.float64)

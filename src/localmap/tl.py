@@ -6,21 +6,19 @@ Works with anndata 0.11 and scanpy 1.10 or newer: ``pip install "localmap[anndat
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from os import PathLike, fspath
-from pathlib import Path
+from collections.abc import Callable
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from localmap import LocalMAP, PaCMAP, load
-from localmap.cells import genes
-from localmap.cells.graph import neighbor_graph
-from localmap.cells.placing import placed_by_genes as by_genes
-from localmap.cells.placing import placed_by_representation, usual_limit
-from localmap.cells.record import record_of, storable, versions
-from localmap.cells.representation import check_cells, choose, place_named
+from localmap.cells.genes import Missing
+from localmap.cells.mapping import keys_of, mapped
+from localmap.cells.placing import placed, usual_limit
+from localmap.cells.record import storable, versions
+from localmap.cells.representation import check_cells
 from localmap.estimators.base import MapEstimator
 from localmap.method.parameters import Parameters
 
@@ -51,6 +49,7 @@ def localmap(
     scratch: str | PathLike[str] | None = None,
     key_added: str | None = None,
     save_model: str | PathLike[str] | None = None,
+    callback: Callable[..., bool | None] | None = None,
     copy: bool = False,
     verbose: bool = False,
 ) -> AnnData | None:
@@ -104,6 +103,9 @@ def localmap(
         Also write the fitted model to this file, for `localmap.tl.transform`. A map of
         ``X_pca`` is saved with the genes, means and loadings (``varm["PCs"]``) behind
         it, so that other cells need no more than genes; see `localmap.cells.genes`.
+    callback
+        Called after each iteration, see `localmap.LocalMAP`; for example the
+        ``callback`` of a `localmap.plotting.Film`.
     copy
         Return a copy instead of writing to `adata`.
     verbose
@@ -143,10 +145,11 @@ def localmap(
         n_jobs=n_jobs,
         memory_limit=memory_limit,
         scratch=scratch,
+        callback=callback,
         verbose=verbose,
     )
     source = {"use_rep": use_rep, "n_pcs": n_pcs, "neighbors_key": neighbors_key}
-    return _mapped(adata, model, source, init_pos, key_added, save_model, copy=copy)
+    return mapped(adata, model, source, init_pos, key_added, save_model, copy=copy)
 
 
 def pacmap(
@@ -169,6 +172,7 @@ def pacmap(
     scratch: str | PathLike[str] | None = None,
     key_added: str | None = None,
     save_model: str | PathLike[str] | None = None,
+    callback: Callable[..., bool | None] | None = None,
     copy: bool = False,
     verbose: bool = False,
 ) -> AnnData | None:
@@ -180,7 +184,7 @@ def pacmap(
         See `localmap.tl.localmap`.
     mid_near_ratio, further_ratio, init_pos, n_iters, learning_rate, random_state
         See `localmap.tl.localmap`.
-    n_jobs, save_model, copy, verbose
+    n_jobs, save_model, callback, copy, verbose
         See `localmap.tl.localmap`.
     key_added
         None writes to ``obsm["X_pacmap"]`` and ``uns["pacmap"]``.
@@ -202,10 +206,11 @@ def pacmap(
         n_jobs=n_jobs,
         memory_limit=memory_limit,
         scratch=scratch,
+        callback=callback,
         verbose=verbose,
     )
     source = {"use_rep": use_rep, "n_pcs": n_pcs, "neighbors_key": neighbors_key}
-    return _mapped(adata, model, source, init_pos, key_added, save_model, copy=copy)
+    return mapped(adata, model, source, init_pos, key_added, save_model, copy=copy)
 
 
 def transform(
@@ -215,7 +220,7 @@ def transform(
     use_rep: str | None = None,
     layer: str | None = None,
     gene_symbols: str | None = None,
-    missing: genes.Missing = "error",
+    missing: Missing = "error",
     far: float | None = None,
     key_added: str | None = None,
     copy: bool = False,
@@ -225,7 +230,8 @@ def transform(
     A model saved by `localmap.tl.localmap` from ``X_pca`` or X, and one fitted on a
     table of genes, asks for genes: they are matched by name, in any order, and read in
     blocks of cells, also from a backed file. Their values must be those the map was
-    made from, for example counts normalised to the same sum and ``log1p``. A model of
+    made from, for example counts normalised to the same sum and ``log1p``; raw counts
+    are brought there if the map was made by `localmap.pp.recipe`. A model of
     another representation (Harmony, scVI, ComBat) asks for that: give `use_rep` to say
     that these cells were brought to the same coordinates. Components that were
     computed from the new cells alone are others, whatever they are called.
@@ -267,7 +273,8 @@ def transform(
     ``adata.obs["localmap_distance"]``, ``adata.obs["localmap_far"]``
         How unlike those of the map each cell is, and whether that is too far.
     ``adata.uns["localmap"]["params"]`` : dict
-        What was asked for, genes that were missing, versions.
+        What was asked for, genes that were missing, what was made of the values
+        (``"values"``: ``"as they are"`` or ``"log values of counts"``), versions.
     """
     check_cells(adata)
     if not isinstance(model, MapEstimator):
@@ -282,127 +289,30 @@ def transform(
             "columns are named by genes."
         )
         raise ValueError(msg)
-    place = place_named(model.feature_names_in_)
-    lost: list[str] = []
-    if place is not None:
-        Y, distance = placed_by_representation(adata, model, place, use_rep)
-    elif use_rep is not None:
-        msg = (
-            f"The model asks for {len(model.feature_names_in_)} genes by name, not for "
-            f"a representation; got use_rep={use_rep!r}."
-        )
-        raise ValueError(msg)
-    else:
-        Y, distance, lost = by_genes(adata, model, layer, gene_symbols, missing)
+    found = placed(adata, model, use_rep, layer, gene_symbols, missing)
     adata = adata.copy() if copy else adata
-    name, key = _keys(model, key_added)
+    name, key = keys_of(model, key_added)
     far = usual_limit(model) if far is None else far
-    is_far = distance > far
-    adata.obsm[key] = Y
-    adata.obs[f"{name}_distance"] = distance
+    is_far = found.distance > far
+    adata.obsm[key] = found.Y
+    adata.obs[f"{name}_distance"] = found.distance
     adata.obs[f"{name}_far"] = is_far
-    asked = {"use_rep": place or "X", "layer": layer, "gene_symbols": gene_symbols}
+    asked = {"use_rep": found.place, "layer": layer, "gene_symbols": gene_symbols}
     adata.uns[name] = {
         "params": {
             "method": f"{type(model).__name__}.transform",
             **{k: storable(v) for k, v in asked.items()},
             "missing": missing,
-            "missing_genes": np.array(lost, dtype=str),
+            "missing_genes": np.array(found.lost, dtype=str),
+            "values": found.values,
             "far": float(far),
             "versions": versions(),
         }
     }
     if is_far.mean() > 0.5:
         msg = (
-            f"{is_far.sum()} of {len(Y)} cells are far from all cells of the map. Were "
-            "they normalised as those were, and brought to the same coordinates?"
+            f"{is_far.sum()} of {adata.n_obs} cells are far from all cells of the map. "
+            "Were they normalised as those were, and brought to the same coordinates?"
         )
         warnings.warn(msg, UserWarning, stacklevel=2)
     return adata if copy else None
-
-
-def _mapped(
-    adata: AnnData,
-    model: MapEstimator,
-    source: Mapping[str, Any],
-    init_pos: str | NDArray[Any] | None,
-    key_added: str | None,
-    save_model: str | PathLike[str] | None,
-    *,
-    copy: bool,
-) -> AnnData | None:
-    """Fit the model to what `source` names; write map and record, model if asked."""
-    check_cells(adata)
-    _check_folder(save_model)
-    made_of = None
-    if source["neighbors_key"] is None:
-        made_of = choose(adata, source["use_rep"], source["n_pcs"])
-        X = made_of.X
-        # A representation is final; genes are reduced as the method says.
-        components = model.pca_components if made_of.is_genes else None
-        model.set_params(pca_components=components)
-    else:
-        _check_graph_alone(model, source, save_model)
-        X = neighbor_graph(adata, source["neighbors_key"], model.n_neighbors)
-        model.set_params(metric="precomputed", pca_components=None)
-    model.set_params(init=_start(adata, init_pos, model.n_components))
-    model.fit(X)
-    adata = adata.copy() if copy else adata
-    name, key = _keys(model, key_added)
-    asked = dict(source)
-    if made_of is not None:
-        asked |= {"use_rep": made_of.place, "n_pcs": made_of.X.shape[1]}
-    if isinstance(init_pos, str):
-        asked["init"] = init_pos
-    adata.obsm[key] = model.embedding_
-    adata.uns[name] = {"params": record_of(model, asked)}
-    if save_model is not None and made_of is not None:
-        genes.knowing(model, adata, made_of).save(save_model)
-    return adata if copy else None
-
-
-def _keys(model: MapEstimator, key_added: str | None) -> tuple[str, str]:
-    """Return the key for uns and obs, and that for obsm, as scanpy names them."""
-    if key_added is not None:
-        return key_added, key_added
-    name = type(model).__name__.lower()
-    return name, f"X_{name}"
-
-
-def _check_graph_alone(
-    model: MapEstimator, source: Mapping[str, Any], save_model: object
-) -> None:
-    given = [name for name in ("use_rep", "n_pcs") if source[name] is not None]
-    if model.metric != "euclidean":
-        given.append("metric")
-    if save_model is not None:
-        given.append("save_model")
-    if given:
-        msg = (
-            f"neighbors_key maps a graph of neighbours and nothing else: leave out "
-            f"{' and '.join(given)}, or neighbors_key."
-        )
-        raise ValueError(msg)
-
-
-def _check_folder(path: str | PathLike[str] | None) -> None:
-    """Refuse before the work a model that could not be written after it."""
-    if path is not None and not Path(fspath(path)).parent.is_dir():
-        msg = f"save_model names a folder that is not there: {fspath(path)}"
-        raise FileNotFoundError(msg)
-
-
-def _start(
-    adata: AnnData, init_pos: str | NDArray[Any] | None, n_components: int
-) -> str | NDArray[Any]:
-    if init_pos is None:
-        return "pca"
-    if not isinstance(init_pos, str) or init_pos in ("pca", "random"):
-        return init_pos
-    if init_pos not in adata.obsm:
-        msg = (
-            "init_pos must be 'pca', 'random', a key of obsm or an array; got "
-            f"{init_pos!r}, and obsm holds {', '.join(adata.obsm) or 'nothing'}."
-        )
-        raise ValueError(msg)
-    return np.asarray(adata.obsm[init_pos])[:, :n_components]

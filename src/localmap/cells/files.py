@@ -9,7 +9,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from localmap.cells.needed import scanpy_for
 from localmap.files.atomic import atomic_file
@@ -22,8 +22,14 @@ if TYPE_CHECKING:
 # The files of which a folder of 10x must have one, from Cell Ranger 2 and from 3 on.
 MATRICES: Final = ("matrix.mtx", "matrix.mtx.gz")
 
+# The column of a table that holds the names of cells.
+BARCODE: Final = "barcode"
+
 # The parts of an .h5ad file that work on cells changes; X and layers are not.
-ANNOTATIONS: Final = ("obs", "var", "obsm", "varm", "obsp", "uns")
+ANNOTATIONS: Final = ("obs", "var", "obsm", "varm", "obsp", "varp", "uns")
+
+# What is known of the genes of raw; its values stay in the file.
+RAW: Final = ("var", "varm")
 
 
 class CellsError(ValueError):
@@ -38,7 +44,9 @@ def holds_cells(path: str | os.PathLike[str]) -> bool:
     return path.suffix.lower() in (".h5ad", ".h5")
 
 
-def read_cells(path: str | os.PathLike[str], *, backed: bool = False) -> AnnData:
+def read_cells(
+    path: str | os.PathLike[str], *, backed: bool = False, layers: bool = True
+) -> AnnData:
     """Read cells and what is known of them.
 
     Parameters
@@ -50,6 +58,8 @@ def read_cells(path: str | os.PathLike[str], *, backed: bool = False) -> AnnData
         twice are numbered.
     backed
         Leave X in the file; for ``.h5ad`` only.
+    layers
+        False leaves layers of a backed file there too; anndata would load them whole.
 
     Returns
     -------
@@ -74,6 +84,8 @@ def read_cells(path: str | os.PathLike[str], *, backed: bool = False) -> AnnData
         if path.is_dir():
             return sc.read_10x_mtx(path, make_unique=True)
         if path.suffix.lower() == ".h5ad":
+            if backed and not layers and _is_of_today(path):
+                return _annotations(path)
             return sc.read_h5ad(path, backed="r" if backed else None)
         adata = sc.read_10x_h5(path)
     except (ImportError, MemoryError):
@@ -130,35 +142,63 @@ def write_cells(
             adata.write_h5ad(aside)
 
 
-def obs_columns(adata: AnnData, columns: Sequence[str] = ()) -> pd.DataFrame:
-    """Return barcodes and columns of obs, to be written beside a map in a table."""
+def obs_columns(
+    adata: AnnData, columns: Sequence[str] = (), own: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Return barcodes and columns of obs, to be written beside a map in a table.
+
+    A table has each name once: `own` are the names it has besides.
+    """
+    columns = list(dict.fromkeys(columns))
+    taken = [repr(name) for name in columns if name in (BARCODE, *own)]
+    if taken:
+        msg = (
+            f"the column {listed(taken)} of obs has the name of one that the table "
+            "gets itself: leave it out, or rename it"
+        )
+        raise CellsError(msg)
     lost = [repr(name) for name in columns if name not in adata.obs]
     if lost:
         have = listed([repr(str(name)) for name in adata.obs], 8) or "no columns"
         msg = f"no column {listed(lost)} in obs, which has {have}"
         raise CellsError(msg)
-    table: pd.DataFrame = adata.obs[list(columns)].copy()
-    table.insert(0, "barcode", adata.obs_names.astype(str), allow_duplicates=True)
+    table: pd.DataFrame = adata.obs[columns].copy()
+    table.insert(0, BARCODE, adata.obs_names.astype(str))
     return table.reset_index(drop=True)
 
 
-def _copy_and_annotate(adata: AnnData, aside: Path) -> None:
+def _is_of_today(path: Path) -> bool:
+    """Tell files that say how each part is encoded, as anndata writes since 0.8."""
     import h5py
 
-    write = _write_elem()
+    with h5py.File(path, "r") as file:
+        return "encoding-type" in file.attrs
+
+
+def _annotations(path: Path) -> AnnData:
+    """Return cells with nothing in memory but what is known of them."""
+    import anndata
+    import h5py
+
+    read = anndata.io.read_elem
+    with h5py.File(path, "r") as file:
+        parts = {name: read(file[name]) for name in ANNOTATIONS if name in file}
+        if "raw" in file:
+            raw = file["raw"]
+            parts["raw"] = {name: read(raw[name]) for name in RAW if name in raw}
+    return anndata.AnnData(**parts, filename=path, filemode="r")
+
+
+def _copy_and_annotate(adata: AnnData, aside: Path) -> None:
+    import anndata
+    import h5py
+
+    write = anndata.io.write_elem
     shutil.copyfile(adata.filename, aside)
     with h5py.File(aside, "r+") as file:
         for part in ANNOTATIONS:
             value = getattr(adata, part)
             write(file, part, value if part in ("obs", "var") else dict(value))
-
-
-def _write_elem() -> Any:
-    """Return anndata's writer of one part, which moved in 0.11."""
-    import anndata
-
-    where = anndata.io if hasattr(anndata, "io") else anndata.experimental
-    return where.write_elem
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -14,13 +14,14 @@ import warnings
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
-from localmap.cells.representation import PCA, Representation
+from localmap.cells import log_counts
+from localmap.cells.representation import PCA, Representation, layer_of, values_of, x_of
 from localmap.estimators.base import MapEstimator
 from localmap.geometry.finite import listed
 from localmap.geometry.preprocessing import Preprocessing
@@ -36,20 +37,34 @@ CHECKED_CELLS: Final = 1000
 # spread; those of other data differ by as much as the spread.
 AGREES: Final = 1e-2
 
+# Cells whose sum of counts is computed again, to see that it is that of the recipe.
+CHECKED_SUMS: Final = 100
+
 # Cells whose genes are held at once.
-CELLS_AT_ONCE: Final = 8192
+CELLS_AT_ONCE: Final = 2048
 
 Missing = Literal["error", "mean", "zero"]
 
 
+class Values(NamedTuple):
+    """Values of genes, X or a layer; with factors X is of counts, to be turned."""
+
+    X: Any
+    factors: NDArray[np.float64] | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """Components as ``X[genes] @ loadings + offset``; `mean` is that of the genes."""
+    """Components as ``X[genes] @ loadings + offset``; `mean` is that of the genes.
+
+    X are log values of counts that were brought to `counts_sum`, if that is known.
+    """
 
     genes: NDArray[np.object_]
     mean: NDArray[np.float64]
     loadings: NDArray[np.float64]
     offset: NDArray[np.float64]
+    counts_sum: float | None
 
 
 def knowing(
@@ -110,18 +125,15 @@ def matched(
 
 
 def gene_blocks(
-    adata: AnnData, found: NDArray[np.int64], values: Any, fill: NDArray[Any]
+    values: Values, found: NDArray[np.int64], fill: NDArray[Any]
 ) -> Iterator[tuple[slice, Any]]:
-    """Yield blocks of cells with the genes of a model; what is missing is filled in.
-
-    `values` is X or a layer, in memory or backed by a file.
-    """
+    """Yield blocks of cells with the genes of a model; what is missing is filled in."""
     lost = found < 0
-    for start in range(0, adata.n_obs, CELLS_AT_ONCE):
-        rows = slice(start, min(adata.n_obs, start + CELLS_AT_ONCE))
-        block = values[rows]
-        block = csr_array(block) if issparse(block) else np.asarray(block)
-        genes: Any = block[:, np.where(lost, 0, found)]
+    cells = log_counts.rows_of(values.X, np.where(lost, 0, found), values.factors)
+    n = cells.shape[0]
+    for start in range(0, n, CELLS_AT_ONCE):
+        rows = slice(start, min(n, start + CELLS_AT_ONCE))
+        genes = cells[rows]
         if lost.any():
             genes = genes.toarray() if issparse(genes) else genes
             genes = genes.astype(np.result_type(genes.dtype, np.float32))
@@ -150,15 +162,14 @@ def _reduction(adata: AnnData, components: NDArray[Any]) -> Reduction | str:
     used = np.flatnonzero(loadings.any(axis=1))
     if loadings.shape[1] < k or not used.size:
         return f"varm['PCs'] holds fewer than {k} loadings"
-    layer = adata.uns.get("pca", {}).get("params", {}).get("layer")
-    values = adata.X if layer is None else adata.layers[layer]
+    values = _values_behind(adata)
     if values is None:
         return "there is no X to take the means of genes from"
     loadings = loadings[used]
     # From all over the data: a correction may have spared the batch that comes first.
     every = -(-adata.n_obs // CHECKED_CELLS)
     total, some = np.zeros(len(used)), []
-    for rows, genes in gene_blocks(adata, used, values, total):
+    for rows, genes in gene_blocks(values, used, total):
         total += np.asarray(genes.sum(axis=0)).ravel()
         first = -rows.start % every
         checked = genes[first::every]
@@ -173,7 +184,49 @@ def _reduction(adata: AnnData, components: NDArray[Any]) -> Reduction | str:
             f"{off:.2g} of their spread), as after ComBat or when X has changed since"
         )
     names = adata.var_names.to_numpy()[used].astype(object)
-    return Reduction(names, total / adata.n_obs, loadings, offset)
+    counts_sum = _counts_sum(adata, values)
+    return Reduction(names, total / adata.n_obs, loadings, offset, counts_sum)
+
+
+def _values_behind(adata: AnnData) -> Values | None:
+    """Return the values that components were made of, as far as the data says."""
+    recipe = _recipe(adata)
+    if recipe.get("X") == "counts":
+        layer = None if recipe["layer"] == "None" else str(recipe["layer"])
+        return log_values(values_of(adata, layer), float(recipe["summed_to"]))
+    layer = adata.uns.get("pca", {}).get("params", {}).get("layer")
+    X = x_of(adata) if layer is None else layer_of(adata, layer)
+    return None if X is None else Values(X)
+
+
+def _recipe(adata: AnnData) -> dict[str, Any]:
+    return dict(adata.uns.get("recipe", {}).get("params", {}))
+
+
+def log_values(X: Any, counts_sum: float | None) -> Values:
+    """Return values as they are, or the log values of counts if the sum is known."""
+    if counts_sum is None:
+        return Values(X)
+    totals = log_counts.totals_of(X)
+    if totals.refused is not None:
+        return Values(X)
+    return Values(X, log_counts.factors_of(totals.of_cells, counts_sum))
+
+
+def _counts_sum(adata: AnnData, values: Values) -> float | None:
+    """Return the sum to which counts were brought, if the values are those of it."""
+    recipe = _recipe(adata)
+    if "summed_to" not in recipe:
+        return None
+    summed_to = float(recipe["summed_to"])
+    if values.factors is not None:
+        return summed_to
+    # X may have been scaled since: its values must still be those of the recipe.
+    some = values.X[:CHECKED_SUMS]
+    some = some.toarray() if issparse(some) else np.asarray(some)
+    sums = np.expm1(some.astype(np.float64)).sum(axis=1)
+    kept = (np.abs(sums - summed_to) < AGREES * summed_to) | (sums == 0)
+    return summed_to if kept.all() else None
 
 
 def _of_genes(model: MapEstimator, reduction: Reduction) -> MapEstimator:
@@ -189,7 +242,10 @@ def _of_genes(model: MapEstimator, reduction: Reduction) -> MapEstimator:
     centre = reduction.mean + np.linalg.lstsq(loadings.T, wanted, rcond=None)[0]
     components = np.ascontiguousarray(loadings, dtype=np.float32)
     new = Preprocessing(old.metric, centre, old.unit, components)
-    model._fitted = replace(fitted, space=RowSpace(new, fitted.space.Z))  # noqa: SLF001
+    space = replace(fitted.space, preprocessing=new)
+    model._fitted = replace(fitted, space=space)  # noqa: SLF001
     model.feature_names_in_ = reduction.genes
     model.n_features_in_ = len(reduction.genes)
+    if reduction.counts_sum is not None:
+        model.counts_sum_ = reduction.counts_sum
     return model

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from localmap import kernels
 from localmap.cells import genes
-from localmap.cells.representation import choose, values_of
+from localmap.cells.representation import GENES, choose, place_named, values_of
 from localmap.estimators.base import MapEstimator
 from localmap.geometry.distances import METRICS
 from localmap.geometry.finite import listed
@@ -28,6 +28,16 @@ FAR_IN_1000: Final = 1
 
 # Where the cells of the map cannot be judged: as in the command `localmap transform`.
 FAR: Final = 3.0
+
+
+class Placed(NamedTuple):
+    """Where cells lie, how far from the map's they are, and what was done for it."""
+
+    Y: NDArray[np.float32]
+    distance: NDArray[np.float32]
+    place: str  # the representation by which they were placed; "X" are genes
+    lost: list[str]  # genes that they lack
+    values: str  # what was made of the values
 
 
 def usual_limit(model: MapEstimator) -> float:
@@ -58,10 +68,31 @@ def usual_limit(model: MapEstimator) -> float:
     return float(np.quantile(away, 1 - FAR_IN_1000 / 1000))
 
 
-def placed_by_representation(
+def placed(
+    adata: AnnData,
+    model: MapEstimator,
+    use_rep: str | None,
+    layer: str | None,
+    gene_symbols: str | None,
+    missing: genes.Missing,
+) -> Placed:
+    """Place cells by what the model asks for."""
+    place = place_named(model.feature_names_in_)
+    if place is not None:
+        return _placed_by_representation(adata, model, place, use_rep)
+    if use_rep is not None:
+        msg = (
+            f"The model asks for {len(model.feature_names_in_)} genes by name, not for "
+            f"a representation; got use_rep={use_rep!r}."
+        )
+        raise ValueError(msg)
+    return _placed_by_genes(adata, model, layer, gene_symbols, missing)
+
+
+def _placed_by_representation(
     adata: AnnData, model: MapEstimator, place: str, use_rep: str | None
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return places and distances of cells that are in the model's coordinates."""
+) -> Placed:
+    """Place cells that are in the model's coordinates."""
     if use_rep is None:
         msg = (
             f"The model was made from obsm[{place!r}], not from genes. Bring these "
@@ -75,33 +106,36 @@ def placed_by_representation(
         msg = f"The model needs {wanted} columns; {use_rep!r} has {X.shape[1]}."
         raise ValueError(msg)
     Y, distance = _nameless(model).transform(X[:, :wanted], return_distance=True)
-    return Y, distance
+    return Placed(Y, distance, place, [], "as they are")
 
 
-def placed_by_genes(
+def _placed_by_genes(
     adata: AnnData,
     model: MapEstimator,
     layer: str | None,
     gene_symbols: str | None,
     missing: genes.Missing,
-) -> tuple[NDArray[np.float32], NDArray[np.float32], list[str]]:
-    """Return places and distances of cells by their genes, and genes they lack."""
+) -> Placed:
+    """Place cells by their genes; counts are turned as the map's were, if known."""
     if gene_symbols is not None and gene_symbols not in adata.var:
         columns = listed([repr(str(c)) for c in adata.var], 8) or "no columns"
         msg = f"gene_symbols must be a column of var ({columns}); got {gene_symbols!r}."
         raise ValueError(msg)
-    values = values_of(adata, layer)
+    X = values_of(adata, layer)
     names = adata.var_names if gene_symbols is None else adata.var[gene_symbols]
     found = genes.matched(model, np.asarray(names.astype(str)), missing)
     fill = np.zeros(len(found))
     if missing == "mean" and (found < 0).any():
         fill = genes.mean_genes(model)
+    values = genes.log_values(X, getattr(model, "counts_sum_", None))
     nameless = _nameless(model)
     Y = np.empty((adata.n_obs, model.embedding_.shape[1]), dtype=np.float32)
     distance = np.empty(adata.n_obs, dtype=np.float32)
-    for rows, block in genes.gene_blocks(adata, found, values, fill):
+    for rows, block in genes.gene_blocks(values, found, fill):
         Y[rows], distance[rows] = nameless.transform(block, return_distance=True)
-    return Y, distance, [str(gene) for gene in model.feature_names_in_[found < 0]]
+    lost = [str(gene) for gene in model.feature_names_in_[found < 0]]
+    turned = "log values of counts" if values.factors is not None else "as they are"
+    return Placed(Y, distance, GENES, lost, turned)
 
 
 def _nameless(model: MapEstimator) -> MapEstimator:

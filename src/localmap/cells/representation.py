@@ -152,12 +152,50 @@ def _numbers(values: Any) -> Any:
 
 def values_of(adata: AnnData, layer: str | None) -> Any:
     """Return the values of genes: X, or a layer that is asked for."""
-    if layer is not None and layer not in adata.layers:
-        names = listed([repr(str(name)) for name in adata.layers], 8) or "no layer"
-        msg = f"layer must be one of adata.layers ({names}) or None; got {layer!r}."
+    names = layer_names(adata)
+    known = listed([repr(name) for name in names], 8)
+    if layer is not None and layer not in names:
+        msg = (
+            f"layer must be one of adata.layers ({known or 'no layer'}) or None; got "
+            f"{layer!r}."
+        )
         raise ValueError(msg)
-    values = adata.X if layer is None else adata.layers[layer]
+    values = x_of(adata) if layer is None else layer_of(adata, layer)
     if values is None:
-        msg = "X is empty: there are no values of genes."
+        way_out = f"; name a layer ({known}) with the option layer" if names else ""
+        msg = f"X is empty: there are no values of genes{way_out}."
         raise ValueError(msg)
     return values
+
+
+def x_of(adata: AnnData) -> Any:
+    """Return X, or None: a backed file without X has no answer of its own."""
+    try:
+        return adata.X
+    except KeyError:
+        return None
+
+
+def layer_names(adata: AnnData) -> list[str]:
+    """Return the names of layers, also of those that were left in the file."""
+    left = _file(adata).get("layers", ()) if adata.isbacked else ()
+    return list(dict.fromkeys([*map(str, adata.layers), *left]))
+
+
+def layer_of(adata: AnnData, name: str) -> Any:
+    """Return a layer: in memory, or as the file has it if it was left there."""
+    if name in adata.layers:
+        return adata.layers[name]
+    import anndata
+    import h5py
+
+    stored = _file(adata)["layers"][name]
+    dense = isinstance(stored, h5py.Dataset)
+    return stored if dense else anndata.io.sparse_dataset(stored)
+
+
+def _file(adata: AnnData) -> Any:
+    """Return the open file behind backed cells."""
+    if not adata.file.is_open:
+        adata.file.open()
+    return adata.file["/"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from localmap.cli import pictures
@@ -33,6 +34,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     cells.add_argument(
         "--use-rep", metavar="KEY", help="what of obsm is mapped (default: X_pca)"
     )
+    cells.add_argument(
+        "--layer", metavar="NAME", help="the layer with raw counts (default: X)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -40,10 +44,13 @@ def run(arguments: argparse.Namespace) -> None:
     import numpy as np
 
     from localmap import files, tl
-    from localmap.cells.files import obs_columns, write_cells
+    from localmap.cells.files import obs_columns, read_cells, write_cells
     from localmap.cli.embed import silhouette_of
 
-    _check(arguments)
+    refuse_options_of_tables(arguments)
+    if None not in (arguments.color, arguments.labels):
+        msg = "--color and --labels are one and the same of cells: give one of them"
+        raise ValueError(msg)
     label = arguments.color or arguments.labels
     to_cells = arguments.output.suffix.lower() == ".h5ad"
     if not to_cells:
@@ -51,8 +58,13 @@ def run(arguments: argparse.Namespace) -> None:
     asked = (arguments.output, arguments.save_model)
     paths = [*(path for path in asked if path is not None), *pictures.paths(arguments)]
     outputs = files.Outputs(paths, inputs=[arguments.input], force=arguments.force)
-    adata = _prepared(arguments)
-    kept = obs_columns(adata, [*arguments.id, *([label] if label else [])])
+    path = arguments.input
+    adata = read_cells(path, backed=in_file(path), layers=False)
+    say(f"{path}: {adata.n_obs} cells, {adata.n_vars} genes")
+    axes = [] if to_cells else axis_names(arguments.n_components)
+    kept = obs_columns(adata, [*arguments.id, *([label] if label else [])], axes)
+    _prepare(adata, arguments)
+    film = pictures.film_of(arguments)
     settings = settings_of(arguments)
     settings["init_pos"] = settings.pop("init")
     for name in ("scale", "pca_components"):
@@ -63,6 +75,7 @@ def run(arguments: argparse.Namespace) -> None:
             adata,
             use_rep=arguments.use_rep,
             save_model=model,
+            callback=None if film is None else film.callback,
             verbose=not arguments.quiet,
             **settings,
         )
@@ -74,7 +87,7 @@ def run(arguments: argparse.Namespace) -> None:
             files.write_map(place, Y, kept, like=arguments.output)
         groups = None if label is None else _groups(kept[label])
         known = pictures.Known(kept, label, groups)
-        pictures.draw(arguments, outputs, Y, known)
+        pictures.draw(arguments, outputs, Y, known, film)
     score = silhouette_of(Y, groups)
     if score is not None:
         print(f"Silhouette of {label} in the map: {score[0]:.3f}.")
@@ -86,13 +99,13 @@ def _groups(column: Any) -> Any:
     return column.astype(object).where(column.notna(), None).to_numpy()
 
 
-def _check(arguments: argparse.Namespace) -> None:
+def refuse_options_of_tables(arguments: argparse.Namespace) -> None:
     """Refuse options that cells have no use for: they were meant for something."""
     given = [name for name in OF_TABLES if getattr(arguments, name)]
     given += [
         name
         for name in ("scale", "pca_components")
-        if getattr(arguments, name) != DEFAULTS[name]
+        if getattr(arguments, name, DEFAULTS[name]) != DEFAULTS[name]
     ]
     if arguments.missing != "refuse":
         given.append("missing")
@@ -102,40 +115,50 @@ def _check(arguments: argparse.Namespace) -> None:
             "cells, which are mapped by their components (--use-rep, --batch-key)"
         )
         raise ValueError(msg)
-    if arguments.film is not None:
-        msg = "--film is for tables so far: map a representation of the cells as one"
-        raise ValueError(msg)
     if str(arguments.output) == "-":
         msg = "cells are written to a file: name an .h5ad or a table with -o"
         raise ValueError(msg)
 
 
-def _prepared(arguments: argparse.Namespace) -> AnnData:
-    """Read cells; make components of counts where the file has none."""
-    from localmap import pp
-    from localmap.cells.files import read_cells
+def axis_names(n_components: int) -> list[str]:
+    """Return the names of the map's own columns in a table."""
+    from localmap.files import AXIS_NAME
 
-    path, batch = arguments.input, arguments.batch_key
-    in_file = path.is_file() and path.suffix.lower() == ".h5ad"
-    adata = read_cells(path, backed=in_file)
-    say(f"{path}: {adata.n_obs} cells, {adata.n_vars} genes")
+    return [AXIS_NAME.format(axis + 1) for axis in range(n_components)]
+
+
+def _prepare(adata: AnnData, arguments: argparse.Namespace) -> None:
+    """Make components of counts where the file has none."""
+    from localmap import pp
+
+    path, batch, layer = arguments.input, arguments.batch_key, arguments.layer
     rep = arguments.use_rep or "X_pca"
-    if rep in adata.obsm:
-        if batch is not None:
-            msg = (
-                f"--batch-key works on raw counts; {path} has obsm[{rep!r}] already, "
-                "which is mapped as it is. Remove it, or leave the option out"
-            )
-            raise ValueError(msg)
-        say(f"  mapped by obsm[{rep!r}] as it is")
-        return adata
-    if arguments.use_rep is not None:
-        return adata  # tl says what there is
-    if in_file:
-        adata = read_cells(path)
-    pp.recipe(adata, batch_key=batch)
+    if rep == "X" and adata.isbacked:
+        msg = (
+            f"X of {path} stays in the file: leave --use-rep out for components of raw "
+            "counts, or take --part X to embed all genes as a table, loaded whole"
+        )
+        raise ValueError(msg)
+    if arguments.use_rep is not None or rep in adata.obsm:
+        for option, given in (("--batch-key", batch), ("--layer", layer)):
+            if given is not None:
+                msg = (
+                    f"{option} works on raw counts, and {path} is mapped by {rep!r} as "
+                    "it is: leave the option out, or take that out of the file"
+                )
+                raise ValueError(msg)
+        if rep in adata.obsm:  # if not, tl says what there is
+            say(f"  mapped by obsm[{rep!r}] as it is")
+        return
+    pp.recipe(adata, batch_key=batch, layer=layer, in_blocks=True)
+    used, components = adata.var["highly_variable"].sum(), adata.obsm["X_pca"].shape[1]
     say(
-        "  no obsm['X_pca']: counts normalised, logarithms, 1,000 genes of largest "
-        f"variance, {'ComBat by ' + batch + ', ' if batch else ''}50 components"
+        f"  no obsm['X_pca']: counts{'' if layer is None else ' of ' + layer} "
+        f"normalised, logarithms, {used} genes of largest variance, "
+        f"{'ComBat by ' + batch + ', ' if batch else ''}{components} components"
     )
-    return adata
+
+
+def in_file(path: Path) -> bool:
+    """Tell whether cells can stay in their file while they are used."""
+    return path.is_file() and path.suffix.lower() == ".h5ad"

@@ -122,7 +122,7 @@ def _holds_cells(arguments: argparse.Namespace) -> bool:
 
     if arguments.part is None and holds_cells(arguments.input):
         return True
-    for name in ("color", "batch_key", "use_rep"):
+    for name in ("color", "batch_key", "use_rep", "layer"):
         if getattr(arguments, name) is not None:
             msg = (
                 f"--{name.replace('_', '-')} is for cells (.h5ad, 10x .h5 or folder); "

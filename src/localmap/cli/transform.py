@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from localmap.cli import embed, options
+from localmap.cli import embed, new_cells, options
 from localmap.cli.main import say
 
 if TYPE_CHECKING:
@@ -26,12 +26,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = (
         "Columns are matched by name, in any order; those that the model was fitted "
-        "with must all be there."
+        "with must all be there. Of cells genes are matched."
     )
     parser.add_argument("model", type=Path, metavar="MODEL.localmap")
     options.add_input(parser)
     options.add_output(parser)
     options.add_columns(parser)
+    new_cells.add(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -40,18 +41,16 @@ def run(arguments: argparse.Namespace) -> None:
     from localmap.cells.files import holds_cells
     from localmap.estimators import load
 
+    if arguments.part is None and holds_cells(arguments.input):
+        new_cells.run(arguments)
+        return
+    new_cells.refuse_for_tables(arguments)
     to_screen = str(arguments.output) == "-"
     if not to_screen:
         files.check_format(arguments.output)
     paths = [] if to_screen else [arguments.output]
     inputs = [arguments.input, arguments.model]
     outputs = files.Outputs(paths, inputs=inputs, force=arguments.force)
-    if holds_cells(arguments.input) and arguments.part is None:
-        msg = (
-            f"{arguments.input} holds cells: place them in Python, with "
-            "localmap.tl.transform(adata, model), which matches genes by name"
-        )
-        raise ValueError(msg)
     model = load(arguments.model)
     names = getattr(model, "feature_names_in_", None)
     table = _read(arguments, model, names)

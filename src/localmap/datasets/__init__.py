@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from localmap.cells.log_counts import COMPONENTS
 from localmap.datasets.files import (
     READERS,
     DatasetError,
@@ -28,7 +29,6 @@ from localmap.datasets.files import (
     folders,
     keep,
 )
-from localmap.datasets.recipes import COMPONENTS
 from localmap.datasets.shapes import ONE_PIECE, one_piece, two_clouds
 from localmap.datasets.sources import ENTRIES, Entry
 

@@ -10,7 +10,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from localmap.datasets.recipes import COMPONENTS, are_counts, cells_to_components
+from localmap.cells.counts import why_not_counts
+from localmap.cells.log_counts import COMPONENTS, counts_to_components
 from localmap.files.atomic import atomic_file
 
 # Columns of a table that hold the groups, the first that is there.
@@ -110,14 +111,14 @@ def _read_h5ad(path: Path, labels: str | None) -> tuple[Any, Any]:
         y = given.astype(str).astype(object).where(given.notna(), None).to_numpy()
     if "X_pca" in cells.obsm:
         return np.asarray(cells.obsm["X_pca"], dtype=np.float32)[:, :COMPONENTS], y
-    return cells_to_components(_counts(path, cells)), y
+    return counts_to_components(_counts(path, cells)), y
 
 
 def _counts(path: Path, cells: Any) -> Any:
     """Return what the cells were counted as, wherever the file has it."""
     places = [cells.layers.get("counts"), cells.raw and cells.raw.X, cells.X]
     for counts in places:
-        if counts is not None and are_counts(counts):
+        if counts is not None and why_not_counts(counts) is None:
             return counts
     msg = (
         f"{path} has neither X_pca in obsm nor counts (whole numbers from 0) in "

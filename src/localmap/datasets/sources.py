@@ -14,12 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from localmap.cells.log_counts import counts_to_components
 from localmap.datasets.files import DatasetError, cache_folder, folders, read_npz
-from localmap.datasets.recipes import (
-    cells_to_components,
-    text_to_components,
-    text_to_tfidf,
-)
+from localmap.datasets.recipes import text_to_components, text_to_tfidf
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,7 @@ def _kang_components(entry: Entry) -> tuple[Any, Any]:
         path = folder / "kang_counts.npz"
         if path.exists():
             counts, y = read_npz(path)
-            return cells_to_components(counts), y
+            return counts_to_components(counts), y
     msg = "the raw counts, kang_counts.npz, are not there either"
     raise DatasetError(msg)
 

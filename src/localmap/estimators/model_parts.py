@@ -28,6 +28,7 @@ LEARNED: Final[dict[str, type | tuple[type, ...]]] = {
     "n_features_in_": int,
     "proximal_distance_": (int, float),
     "near_strength_": (int, float),
+    "counts_sum_": (int, float),  # of cells: their counts were brought to this sum
 }
 
 
@@ -85,6 +86,7 @@ def assembled(
         and FLOAT32_RANGE[0] <= learning_rate <= FLOAT32_RANGE[1]
         and len(learned.get("feature_names_in_", range(D))) == D
         and len(learned.get("filled_", range(D))) == D
+        and 0 < learned.get("counts_sum_", 1) < math.inf
     )
     if not consistent:
         msg = "its parts do not fit together."

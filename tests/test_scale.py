@@ -318,6 +318,41 @@ class TestScratch:
         assert str(tmp_path) in str(e.value)
         assert list(tmp_path.iterdir()) == []
 
+    def test_two_fits_at_once_keep_apart(self, rows, expected, tmp_path):
+        other = rows[::-1].copy()
+        inner = []
+
+        def meanwhile(*_):
+            if not inner:
+                model = LocalMAP(**FAST, memory_limit=FILES, scratch=tmp_path)
+                inner.append(digest(model.fit_transform(other)))
+                assert len(list(tmp_path.iterdir())) == 1
+
+        how = {"memory_limit": FILES, "scratch": tmp_path}
+        model = LocalMAP(**FAST, **how, callback=meanwhile).fit(rows)
+        assert digest(model.embedding_) == expected
+        assert inner == [digest(LocalMAP(**FAST).fit_transform(other))]
+        assert list(tmp_path.iterdir()) == []
+
+    def test_bad_data_leaves_nothing_to_go_on_from(self, rows, tmp_path):
+        zarr = pytest.importorskip("zarr", reason="needs the test extra")
+        bad = rows.copy()
+        bad[3, 1] = np.nan
+        array = zarr.create_array(tmp_path / "x.zarr", shape=bad.shape, dtype="f4")
+        array[:] = bad
+        model = LocalMAP(**FAST, memory_limit=FILES, scratch=tmp_path / "s")
+        with pytest.raises(ValueError, match="row 3") as raised:
+            model.fit(array)
+        assert not hasattr(raised.value, "__notes__")
+        assert list((tmp_path / "s").iterdir()) == []
+
+    def test_a_model_of_files_goes_to_other_processes(self, rows):
+        joblib = pytest.importorskip("joblib")
+        model = LocalMAP(**FAST, memory_limit=FILES).fit(rows)
+        new = rows[:50] + np.float32(0.1)
+        (there,) = joblib.Parallel(2)([joblib.delayed(model.transform)(new)])
+        np.testing.assert_array_equal(there, model.transform(new))
+
 
 class TestLimits:
     @pytest.mark.parametrize(
@@ -394,8 +429,71 @@ class TestSources:
         with pytest.raises(ValueError, match="X has 3 features, but LocalMAP is"):
             model.transform(array)
 
+    @pytest.mark.parametrize("kind", ["int64", "bool"])
+    def test_cells_without_a_value_are_refused(self, rows, kind):
+        import pyarrow as pa
+        from pyarrow import dataset
+
+        numbers = (100 * rows).astype(kind)
+        table = {f"c{j}": pa.array(numbers[:, j]) for j in range(D)}
+        empty = np.arange(N) == 17_003
+        table["c3"] = pa.array(numbers[:, 3], mask=empty)
+        with pytest.raises(ValueError, match="first at row 17003, column 'c3'"):
+            LocalMAP(**FAST).fit(dataset.dataset(pa.table(table)))
+
+    def test_columns_in_another_order_are_refused(self, rows):
+        import pandas as pd
+        import pyarrow as pa
+        from pyarrow import dataset
+
+        frame = pd.DataFrame(rows[:500], columns=list("abcdefgh"))
+        model = LocalMAP(**FAST).fit(frame)
+        turned = frame[list("abdcefgh")]
+        told = "column 2 is 'd', it was 'c'"
+        with pytest.raises(ValueError, match=told):
+            model.transform(dataset.dataset(pa.table(turned)))
+        dd = pytest.importorskip("dask.dataframe", reason="needs the test extra")
+        with pytest.raises(ValueError, match=told):
+            model.transform(dd.from_pandas(turned, npartitions=2))
+
+    @pytest.mark.parametrize("scale", ["standard", "robust"])
+    def test_columns_are_scaled_where_they_are(self, rows, tmp_path, scale):
+        import pyarrow as pa
+        from pyarrow import dataset
+
+        anndata = pytest.importorskip("anndata", reason="needs the test extra")
+        how = {**FAST, "scale": scale}
+        table = pa.table({f"c{j}": rows[:, j] for j in range(D)})
+        assert digest(LocalMAP(**how).fit(dataset.dataset(table)).embedding_) == (
+            digest(LocalMAP(**how).fit_transform(rows))
+        )
+        X = sp.csr_matrix(np.where(rows > 0, rows, 0))
+        anndata.AnnData(X).write_h5ad(tmp_path / "cells.h5ad")
+        backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+        assert np.isfinite(LocalMAP(**how).fit_transform(backed.X)).all()
+
 
 class TestDask:
+    def test_what_is_no_table_of_numbers(self, rows):
+        da = pytest.importorskip("dask.array", reason="needs the test extra")
+        dd = pytest.importorskip("dask.dataframe", reason="needs the test extra")
+        import pandas as pd
+
+        X = da.from_array(rows, chunks=(9000, D))
+        with pytest.raises(ValueError, match="masked"):
+            LocalMAP(**FAST).fit(da.ma.masked_greater(X, 8))
+        frame = pd.DataFrame(rows, columns=list("aabcdefg"))
+        with pytest.raises(ValueError, match="must be unique; 'a'"):
+            LocalMAP(**FAST).fit(dd.from_pandas(frame, npartitions=2))
+        with pytest.raises(TypeError, match="Dask array or data frame; got Series"):
+            LocalMAP(**FAST).fit(dd.from_pandas(frame["b"], npartitions=2))
+
+    def test_rows_to_be_placed_outlive_the_model(self, rows):
+        da = pytest.importorskip("dask.array", reason="needs the test extra")
+        new = da.from_array(rows[:50], chunks=(25, D))
+        lazy = LocalMAP(**FAST).fit(rows[:500]).transform(new)
+        assert lazy.compute().shape == (50, 2)
+
     def test_rows_are_placed_lazily(self, rows):
         da = pytest.importorskip("dask.array", reason="needs the test extra")
         model = LocalMAP(**FAST).fit(rows[:3000])

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from localmap.estimators.display import fragment
 from localmap.estimators.inputs import (
     as_numbers,
+    check_columns,
     deciding_columns,
     doubt_distances,
     numbers_of,
@@ -310,12 +311,8 @@ class MapEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             self.__dict__.pop("feature_names_in_", None)
             if getattr(source, "names", None) is not None:
                 self.feature_names_in_ = np.array(source.names, dtype=object)
-        elif self.n_features_in_ != D:
-            msg = (
-                f"X has {D} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
-            )
-            raise ValueError(msg)
+        else:
+            check_columns(self, source)
         # Few rows are worth no care, and some metrics compare all of them at once.
         small = n <= EXACT_ROWS or not METRICS[metric].euclidean
         return source[slice(0, n)] if small and reset else source

@@ -45,6 +45,29 @@ def as_numbers(X: Any, metric: str) -> Any:
     return X.to_pandas() if _is_arrow(X) else X
 
 
+def check_columns(model: Any, source: Any) -> None:
+    """Refuse data read in parts whose columns are not those of the training data."""
+    D, known = source.shape[1], model.n_features_in_
+    if known != D:
+        msg = (
+            f"X has {D} features, but {type(model).__name__} is expecting {known} "
+            "features as input."
+        )
+        raise ValueError(msg)
+    names = getattr(source, "names", None)
+    trained = getattr(model, "feature_names_in_", None)
+    if names is None or trained is None:
+        return
+    other = [place for place in range(D) if names[place] != trained[place]]
+    if other:
+        first = other[0]
+        msg = (
+            "The columns of X must be those of the training data, in their order: "
+            f"column {first} is {names[first]!r}, it was {trained[first]!r}."
+        )
+        raise ValueError(msg)
+
+
 def numbers_of(data: Any) -> Any:
     """Turn Python objects into numbers; refuse what holds none."""
     if data.dtype == object:

@@ -13,6 +13,7 @@ import dask.array as da
 import numpy as np
 from numpy.typing import NDArray
 
+from localmap.estimators.inputs import check_columns
 from localmap.scale.scratch import PREFIX
 from localmap.scale.with_dask import dask_rows
 
@@ -25,13 +26,9 @@ def in_chunks_of(X: Any, Y: NDArray[np.float32]) -> Any:
 
 def lazily_placed(model: Any, X: Any, *, with_distance: bool) -> Any:
     """Return the places of new rows as Dask arrays that are yet to be computed."""
-    rows = dask_rows(X).source
-    if rows.shape[1] != model.n_features_in_:
-        msg = (
-            f"X has {rows.shape[1]} features, but {type(model).__name__} is expecting "
-            f"{model.n_features_in_} features as input."
-        )
-        raise ValueError(msg)
+    given = dask_rows(X)
+    check_columns(model, given)
+    rows = given.source
     axes = model.embedding_.shape[1]
     placed = rows.map_blocks(
         _placed,
@@ -43,8 +40,9 @@ def lazily_placed(model: Any, X: Any, *, with_distance: bool) -> Any:
     return (placed[:, :axes], placed[:, axes]) if with_distance else placed[:, :axes]
 
 
-def _placed(block: Any, path: str) -> NDArray[np.float32]:
+def _placed(block: Any, file: ModelFile | str) -> NDArray[np.float32]:
     """Place a block of rows, in a worker."""
+    path = file if isinstance(file, str) else file.path
     Y, distance = _loaded(path).transform(block, return_distance=True)
     return np.column_stack([Y, distance])
 
@@ -56,14 +54,30 @@ def _loaded(path: str) -> Any:
 
     model = load(path, mmap_mode="r")
     model.n_jobs = 1  # workers do several blocks at once
+    # Checked where the columns had names; blocks have none.
+    model.__dict__.pop("feature_names_in_", None)
     return model
 
 
-# Files of models whose rows are yet to be placed; removed with the fitted maps.
-_files: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
+class ModelFile:
+    """A model where the workers find it, as long as someone here may ask for it.
+
+    Held by the fitted map and by what is yet to be placed, which may outlive it.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        weakref.finalize(self, Path(path).unlink, missing_ok=True)
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """Tell workers the path: what they let go of stays."""
+        return str, (self.path,)
 
 
-def _model_file(model: Any) -> str:
+_files: weakref.WeakKeyDictionary[Any, ModelFile] = weakref.WeakKeyDictionary()
+
+
+def _model_file(model: Any) -> ModelFile:
     """Write a fitted model where the workers find it, once."""
     fitted = model._fitted  # noqa: SLF001 - what a file is written of
     if fitted not in _files:
@@ -72,7 +86,7 @@ def _model_file(model: Any) -> str:
             Path(folder).mkdir(parents=True, exist_ok=True)
         handle, path = tempfile.mkstemp(".localmap", PREFIX, folder)
         os.close(handle)
-        weakref.finalize(fitted, Path(path).unlink, missing_ok=True)
+        file = ModelFile(path)
         model.save(path)
-        _files[fitted] = path
+        _files[fitted] = file
     return _files[fitted]

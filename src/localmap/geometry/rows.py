@@ -57,7 +57,12 @@ class RowSpace:
     @property
     def kept(self) -> RowSpace:
         """All but the cells, which only the search needs."""
-        return replace(self, Z=np.asarray(self.Z), cells=None)
+        Z = np.asarray(self.Z)
+        if isinstance(self.Z, np.memmap):
+            # The file goes when the fit ends. An array that knows its name would be
+            # sent to other processes by that name, as joblib does.
+            Z = np.frombuffer(Z.data.cast("B"), np.float32).reshape(Z.shape)
+        return replace(self, Z=Z, cells=None)
 
     def neighbors(self, k: int, workshop: Workshop, *, at: int) -> KNNGraph:
         """Nearest other rows: found in cells, or by comparing all."""

@@ -90,7 +90,7 @@ def _units(X: Any) -> NDArray[np.float64]:
     else:
         largest = np.zeros(X.shape[1])
         for rows in blocks(X):
-            highest = np.abs(X[rows].astype(np.float64)).max(axis=0)
+            highest = np.abs(_filled(X[rows]).astype(np.float64)).max(axis=0)
             np.maximum(largest, highest, out=largest)
     exponents = np.clip(np.frexp(largest)[1], -1000, 1000)
     return np.where(largest > 0, np.ldexp(1.0, exponents), 1.0)
@@ -106,10 +106,15 @@ def _moments(X: Any, units: NDArray[np.float64]) -> Moments:
         return Moments(mean, np.sqrt(np.maximum(squares - mean**2, 0.0)))
     mean, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     for rows in blocks(X):
-        mean += (X[rows] / units).sum(axis=0) / n
+        mean += (_filled(X[rows]) / units).sum(axis=0) / n
     for rows in blocks(X):  # around the mean, so that large means cost no digits
-        squares += ((X[rows] / units - mean) ** 2).sum(axis=0) / n
+        squares += ((_filled(X[rows]) / units - mean) ** 2).sum(axis=0) / n
     return Moments(mean, np.sqrt(squares))
+
+
+def _filled(block: Any) -> NDArray[Any]:
+    """Return a block with its zeros: data that is read in parts may be sparse."""
+    return block.toarray() if issparse(block) else np.asarray(block)
 
 
 def _quartiles(X: Any, units: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -118,7 +123,8 @@ def _quartiles(X: Any, units: NDArray[np.float64]) -> NDArray[np.float64]:
     parts = []
     for start in range(0, D, width):
         some = slice(start, start + width)
-        parts.append(np.quantile(X[:, some] / units[some], (0.25, 0.75), axis=0))
+        numbers = _filled(X[:, some]) / units[some]
+        parts.append(np.quantile(numbers, (0.25, 0.75), axis=0))
     return np.concatenate(parts, axis=1)
 
 

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import IO, Any, Final
 from zipfile import BadZipFile
 
 import numpy as np
@@ -26,6 +26,9 @@ from localmap.geometry.blocks import Rows
 from localmap.geometry.workshop import Part, Workshop
 
 PREFIX: Final = "localmap-"
+
+# The file by which a fit claims its folder.
+CLAIM: Final = "claim"
 
 # Bytes that are checked at once.
 PIECE: Final = 1 << 24
@@ -44,7 +47,8 @@ class OnDisk(Workshop):
         Threads that work on a part.
     folder : path or None
         Where the files are; None: a new folder among the temporary ones. In a folder
-        that was named, what a run leaves unfinished stays, to be taken up again.
+        that was named, what a run leaves unfinished stays, to be taken up again. While
+        another fit is at the same work there, a new folder beside its own.
     name : str
         What is worked on: only the same is taken up again.
     verbose : bool
@@ -61,11 +65,17 @@ class OnDisk(Workshop):
     ) -> None:
         super().__init__(n_threads, verbose=verbose)
         self.resumes = folder is not None
+        self._claim: IO[bytes] | None = None
         if folder is None:
             self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-        else:
-            self.folder = Path(folder) / f"{PREFIX}{name}"
-            self.folder.mkdir(parents=True, exist_ok=True)
+            return
+        # Absolute: workers may be elsewhere.
+        self.folder = Path(folder).absolute() / f"{PREFIX}{name}"
+        self._claim = _claimed(self.folder)
+        if self._claim is None:
+            self.resumes = False
+            made = tempfile.mkdtemp(prefix=f"{PREFIX}{name}-", dir=self.folder.parent)
+            self.folder = Path(made)
 
     def accept(self, digest: str) -> None:
         """Begin anew if what lies here was made of other data."""
@@ -73,7 +83,8 @@ class OnDisk(Workshop):
         if kept.exists() and kept.read_text(encoding="ascii") == digest:
             return
         for file in self.folder.iterdir():
-            file.unlink()
+            if file.name != CLAIM:
+                file.unlink()
         kept.write_text(digest, encoding="ascii")
 
     def __exit__(  # type: ignore[override]
@@ -83,8 +94,17 @@ class OnDisk(Workshop):
         trace: TracebackType | None,
     ) -> None:
         """Remove the folder; one that was named stays if the run did not end."""
-        if error is None or not self.resumes or isinstance(error, ScratchError):
+        begun = any(self.folder.glob("*.done"))  # else there is nothing to go on from
+        if (
+            error is None
+            or not (self.resumes and begun)
+            or isinstance(error, ScratchError)
+        ):
             shutil.rmtree(self.folder, ignore_errors=True)
+            begun = False
+        if self._claim is not None:
+            self._claim.close()
+        if error is None or not (self.resumes and begun):
             return
         error.add_note(
             f"What was finished is kept in {self.folder}: the same fit goes on from "
@@ -233,6 +253,34 @@ class OnDisk(Workshop):
                 if _checksum(file.read, stop - start) != checksum:
                     return False
         return True
+
+
+def _claimed(folder: Path) -> IO[bytes] | None:
+    """Keep a folder for one fit until the file returned is closed; None if it is taken.
+
+    Two fits of the same shape would write to the same files. The system lets go of what
+    a process that died has claimed.
+    """
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            file = (folder / CLAIM).open("ab")
+        except FileNotFoundError:  # removed by a fit that has just ended
+            continue
+        try:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if (folder / CLAIM).stat().st_ino == os.fstat(file.fileno()).st_ino:
+                return file
+        except ImportError:  # no POSIX: nothing to claim with
+            return file
+        except FileNotFoundError:
+            pass  # removed meanwhile: make it again
+        except OSError:
+            file.close()
+            return None
+        file.close()
 
 
 def _place(array: NDArray[Any], rows: slice) -> list[Any]:

@@ -83,16 +83,18 @@ class Columns:
         self.shape: tuple[int, ...] = (self._starts[-1], len(self.names))
         self._last: tuple[int, Any] | None = None  # parts end within groups
 
-    def __getitem__(self, rows: slice) -> Any:
-        """Return a block of rows."""
+    def __getitem__(self, rows: slice | tuple[slice, slice]) -> Any:
+        """Return a block of rows, or of some columns of them."""
+        rows, columns = rows if isinstance(rows, tuple) else (rows, slice(None))
         start, stop, _ = rows.indices(self.shape[0])
-        out = np.empty((max(0, stop - start), self.shape[1]), dtype=self.dtype)
+        width = len(self.names[columns])
+        out = np.empty((max(0, stop - start), width), dtype=self.dtype)
         done = start
         while done < stop:
             number = bisect_right(self._starts, done) - 1
             first = self._starts[number]
             until = min(stop, self._starts[number + 1])
-            block = self._group(number)[done - first : until - first]
+            block = self._group(number)[done - first : until - first, columns]
             out[done - start : until - start] = block
             done = until
         return out
@@ -107,9 +109,23 @@ class Columns:
             if len(columns[0]) != self._starts[number + 1] - self._starts[number]:
                 msg = "the dataset has changed while it was read."
                 raise OSError(msg)
+            self._refuse_empty(table, self._starts[number])
             numbers = np.column_stack(columns).astype(self.dtype, copy=False)
             kept = self._last = (number, numbers)
         return kept[1]
+
+    def _refuse_empty(self, table: Any, first: int) -> None:
+        """Refuse cells without a value where no NaN can stand for it."""
+        if self.dtype.kind == "f":  # found with what else is not finite
+            return
+        for name, column in zip(self.names, table.columns, strict=True):
+            if column.null_count:
+                row = first + int(np.argmax(column.is_null().to_numpy()))
+                msg = (
+                    f"Input X contains cells without a value, first at row {row}, "
+                    f"column {name!r}. Drop those rows or columns, or fill them in."
+                )
+                raise ValueError(msg)
 
 
 def source_of(X: Any) -> Rows | None:

@@ -22,7 +22,7 @@ from dask.delayed import delayed
 from numpy.typing import NDArray
 
 from localmap.geometry.blocks import Rows
-from localmap.geometry.finite import refuse_columns
+from localmap.geometry.finite import listed, refuse_columns
 from localmap.geometry.workshop import Part
 from localmap.scale.scratch import OnDisk, bytes_in
 
@@ -48,6 +48,12 @@ class DaskRows:
         if self.dtype.kind not in "biuf":
             msg = f"X must hold numbers; got {self.dtype}."
             raise ValueError(msg)
+        if isinstance(getattr(source, "_meta", None), np.ma.MaskedArray):
+            msg = (
+                "X is a masked array, whose masked cells hold no data. Fill them in "
+                "(dask.array.ma.filled), or leave out their rows or columns."
+            )
+            raise ValueError(msg)  # noqa: TRY004 - it is a matter of the cells
         self.names: list[str] | None = None
 
     def lazy(self, rows: slice) -> Any:
@@ -63,12 +69,24 @@ def dask_rows(X: Any) -> DaskRows:
     """Return a Dask array or data frame as rows."""
     if isinstance(X, da.Array):
         return DaskRows(X)
+    if getattr(X, "ndim", None) != 2 or not hasattr(X, "columns"):
+        msg = f"X must be a Dask array or data frame; got {type(X).__name__}."
+        raise TypeError(msg)
+    if not X.columns.is_unique:
+        names = X.columns[X.columns.duplicated()].unique()
+        msg = (
+            f"Names of columns must be unique; {listed(list(map(repr, names)))} "
+            "stand for several. Rename or leave out the others."
+        )
+        raise ValueError(msg)
     kinds = dict(X.dtypes)
     wrong = [f"{c!r} ({kind})" for c, kind in kinds.items() if kind.kind not in "biuf"]
     if wrong:
         refuse_columns(wrong, len(kinds))
     rows = DaskRows(X.to_dask_array(lengths=True))
-    rows.names = list(map(str, X.columns))
+    # Names are words, as scikit-learn has it: columns that are counted have none.
+    if all(isinstance(name, str) for name in X.columns):
+        rows.names = list(X.columns)
     return rows
 
 

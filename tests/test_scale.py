@@ -353,6 +353,16 @@ class TestScratch:
         (there,) = joblib.Parallel(2)([joblib.delayed(model.transform)(new)])
         np.testing.assert_array_equal(there, model.transform(new))
 
+    def test_a_disk_that_fills_up_on_the_way(self, rows, tmp_path, monkeypatch):
+        def full(*_, **__):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(np, "savez", full)
+        model = LocalMAP(**FAST, memory_limit=FILES, scratch=tmp_path)
+        with pytest.raises(ScratchError, match=r"room for .* GB left, which is not"):
+            model.fit(rows)
+        assert list(tmp_path.iterdir()) == []
+
 
 class TestLimits:
     @pytest.mark.parametrize(
@@ -688,6 +698,17 @@ class TestCommand:
         assert self.run("embed", tmp_path / "x.npy", "-o", out, *words) == 0
         expected = preview(LocalMAP(**FAST), rows[:2000], 300)
         np.testing.assert_array_equal(np.load(out), expected)
+
+    def test_a_sample_is_no_fit_of_all_rows(self, rows, tmp_path, capsys):
+        np.save(tmp_path / "x.npy", rows[:500])
+        words = ("embed", tmp_path / "x.npy", "-o", tmp_path / "o.npy", "--sample", 90)
+        assert self.run(*words, "--film", tmp_path / "f.gif") == 2
+        assert "leave out --sample" in capsys.readouterr().err
+        assert self.run(*words, "--scheduler", "tcp://127.0.0.1:1") == 2
+        assert "leave out --scheduler" in capsys.readouterr().err
+        page = tmp_path / "p.html"
+        assert self.run(*words, "--html", page, "--n-iters", 2, 2, 2) == 0
+        assert page.exists()
 
     def test_a_group_of_arrays_asks_for_one(self, tmp_path, capsys):
         zarr = pytest.importorskip("zarr", reason="needs the test extra")

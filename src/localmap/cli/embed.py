@@ -46,6 +46,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.scheduler is not None and not in_parts:
         msg = f"--scheduler is for data that is read in parts; {arguments.input} is not"
         raise ValueError(msg)
+    if arguments.sample is not None and arguments.film is not None:
+        msg = "--film shows a fit of all rows: leave out --sample"
+        raise ValueError(msg)
     import numpy as np
     from scipy.sparse import issparse
 
@@ -75,13 +78,14 @@ def run(arguments: argparse.Namespace) -> None:
             place = outputs.file(arguments.output)
             files.write_map(place, Y, table.kept, like=arguments.output)
         if arguments.save_model is not None:
-            if not in_parts and not issparse(
-                table.X
-            ):  # for the missing cells of other tables
+            # For the missing cells of other tables.
+            if not in_parts and not issparse(table.X):
                 model.filled_ = np.median(table.X, axis=0)
             model.save(outputs.file(arguments.save_model))
         known = pictures.Known(table.kept, _label(table), table.groups)
-        pictures.draw(arguments, outputs, Y, known, film, model)
+        # A model of a sample knows neighbours of the sample alone.
+        whole = model if arguments.sample is None else None
+        pictures.draw(arguments, outputs, Y, known, film, whole)
     tell = say if to_screen else print
     report(model, silhouette_of(Y, table.groups), tell)
     if paths:
@@ -92,12 +96,17 @@ def _mapped(
     model: Any, table: Table | large.Large, arguments: argparse.Namespace
 ) -> Any:
     """Return the map of all rows; a preview of it if a sample was asked for."""
+    import numpy as np
+
     from localmap.estimators.preview import preview
 
     if isinstance(table, large.Large):
         with large.by_cluster(arguments, table) as X:
             if arguments.sample is None:
-                return model.fit(X).embedding_
+                model.fit(X)
+                if getattr(table.X, "names", None) is not None:  # Dask has none
+                    model.feature_names_in_ = np.array(table.X.names, dtype=object)
+                return model.embedding_
             return preview(model, table.X, arguments.sample, **_seed(arguments))
     _warn_of_scales(table, model)
     if arguments.sample is None:

@@ -70,7 +70,7 @@ def is_large(arguments: argparse.Namespace) -> bool:
     whole = bool(given) or arguments.missing != "refuse"
     if path.suffix.lower() == ".npy" and path.is_file():
         return not whole and not _columns_named(arguments) and _is_matrix(path)
-    folder = path.is_dir() and (_is_zarr(path) or any(path.rglob("*.parquet")))
+    folder = path.is_dir() and (_is_zarr(path) or bool(_parquet_files(path)))
     if folder and whole:
         name = "--missing" if not given else f"--{given[0]}"
         msg = f"{name} is for tables that are read whole; {path} is read in parts"
@@ -114,6 +114,9 @@ def by_cluster(arguments: argparse.Namespace, large: Large) -> Iterator[Any]:
         raise ImportError(msg) from None
     from localmap.scale.with_dask import dask_array
 
+    if arguments.sample is not None:
+        msg = "--sample is mapped and placed by this process: leave out --scheduler"
+        raise ValueError(msg)
     with Client(arguments.scheduler, timeout="20s"):  # type: ignore[no-untyped-call]
         yield dask_array(large.open, large.X.shape, large.X.dtype)
 
@@ -194,10 +197,17 @@ def _parquet(arguments: argparse.Namespace) -> Large:
 
 
 def _dataset(path: str) -> Any:
-    """Return a folder of Parquet files; folders may name columns (year=2024)."""
+    """Return the Parquet files of a folder; folders may name columns (year=2024)."""
     from pyarrow import dataset
 
-    return dataset.dataset(path, format="parquet", partitioning="hive")
+    files = sorted(str(file) for file in _parquet_files(Path(path)))
+    how = {"partitioning": "hive", "partition_base_dir": path}
+    return dataset.dataset(files, format="parquet", **how)
+
+
+def _parquet_files(path: Path) -> list[Path]:
+    """Return what a folder holds, but what writers leave beside the data."""
+    return [f for f in path.rglob("*.parquet") if not f.name.startswith((".", "_"))]
 
 
 def _open_columns(path: str, names: tuple[str, ...]) -> Any:

@@ -40,6 +40,8 @@ def _available() -> float:
                     return 1024.0 * int(line.split()[1])
     except OSError:
         pass  # no Linux: what the machine has in all
+    if not hasattr(os, "sysconf"):
+        return float("inf")  # nobody tells: `memory_limit` may
     return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 

@@ -30,6 +30,9 @@ PREFIX: Final = "localmap-"
 # The file by which a fit claims its folder.
 CLAIM: Final = "claim"
 
+# What the system says of a disk that is full.
+FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 # Bytes that are checked at once.
 PIECE: Final = 1 << 24
 
@@ -95,21 +98,20 @@ class OnDisk(Workshop):
     ) -> None:
         """Remove the folder; one that was named stays if the run did not end."""
         begun = any(self.folder.glob("*.done"))  # else there is nothing to go on from
-        if (
-            error is None
-            or not (self.resumes and begun)
-            or isinstance(error, ScratchError)
-        ):
+        full = isinstance(error, OSError) and error.errno in FULL
+        stays = error is not None and self.resumes and begun and not full
+        told = self._told_full() if full else ""
+        if not stays:
             shutil.rmtree(self.folder, ignore_errors=True)
-            begun = False
         if self._claim is not None:
             self._claim.close()
-        if error is None or not (self.resumes and begun):
-            return
-        error.add_note(
-            f"What was finished is kept in {self.folder}: the same fit goes on from "
-            "there. Remove it if you do not want to."
-        )
+        if error is not None and stays:
+            error.add_note(
+                f"What was finished is kept in {self.folder}: the same fit goes on "
+                "from there. Remove it if you do not want to."
+            )
+        if full and not isinstance(error, ScratchError):
+            raise ScratchError(errno.ENOSPC, told) from None
 
     def array(
         self, name: str, shape: tuple[int, ...], dtype: DTypeLike
@@ -207,16 +209,20 @@ class OnDisk(Workshop):
                     file.truncate(size)
         except OSError as error:
             path.unlink(missing_ok=True)
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            if error.errno not in FULL:
                 raise
-            free = shutil.disk_usage(self.folder).free
-            msg = (
-                f"The scratch folder {self.folder.parent} has room for "
-                f"{free / 1e9:.1f} GB, and {path.stem!r} alone needs "
-                f"{size / 1e9:.1f} GB. Name a folder on a larger disk: scratch=..., or "
-                "--scratch of the command."
-            )
-            raise ScratchError(error.errno, msg) from None
+            need = f", and {path.stem!r} alone needs {size / 1e9:.1f} GB"
+            told = self._told_full(need)
+            raise ScratchError(error.errno, told) from None
+
+    def _told_full(self, need: str = " left, which is not enough") -> str:
+        """Say where there is too little room, and what to do."""
+        free = shutil.disk_usage(self.folder).free
+        return (
+            f"The scratch folder {self.folder.parent} has room for {free / 1e9:.1f} GB"
+            f"{need}. Name a folder on a larger disk: scratch=..., or --scratch of the "
+            "command."
+        )
 
     def _log(self, stage: str) -> Path:
         return self.folder / f"{stage}.done"

@@ -12,6 +12,7 @@ import pickle
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
@@ -141,6 +142,16 @@ class Stage(NamedTuple):
 
 class WithDask(OnDisk):
     """Parts are tasks of Dask, arrays are files that all workers see."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Let go of what tasks in this process shared, too."""
+        _opened.cache_clear()
+        super().__exit__(kind, error, trace)
 
     def _work(
         self,

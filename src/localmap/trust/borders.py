@@ -1,0 +1,142 @@
+"""Is a border that a map shows one of the data?
+
+A border is crossed by near pairs. Where a map has torn one piece, or where HDBSCAN has
+found a lump in it, the pairs that cross are like any others of the same rows. Where two
+groups meet, they are doubted, and few.
+
+- *Depth* of a border: the mean trust of the other pairs of the rows from which pairs
+  cross, divided by the mean trust of the pairs that cross. Borders through one piece
+  (Gaussians, sheets, rolls, rings, a tree) had depths of 1.00 to 1.10, those between
+  digits 1.2 to 5. A border that nothing crosses is infinitely deep.
+- *Width* of a border: the pairs that cross, divided by those that a straight cut
+  through the middle of the smaller group in the map crosses (the median of eight
+  directions). Pieces of one piece had widths of 0.5 and more.
+
+Groups whose border is neither deep nor narrow are joined, the shallowest first, until
+no such border is left. Of one piece nothing remains but that piece.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localmap.trust.pairs import Pairs
+
+# Depth from which the data support a border: half-way, on a scale of ratios, between
+# the deepest border through one piece and the shallowest between two digits.
+DEEP: Final = 1.15
+
+# Width from which a border is no bridge: below what a cut through one piece has.
+WIDE: Final = 0.3
+
+# Directions of the cuts through the middle of a group.
+ANGLES: Final = 8
+
+# Trust below this is no trust; borders of such pairs alone would be infinitely deep.
+LEAST_TRUST: Final = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Borders:
+    """The borders of groups: how many pairs cross each, and how they are trusted."""
+
+    crossing: NDArray[np.float64]  # pairs between each two groups, both ways
+    trust: NDArray[np.float64]  # sum of their trust
+    beside: NDArray[np.float64]  # sum of the trust of the pairs beside them
+    leaving: NDArray[np.float64]  # near pairs of each group that lead out of it
+    pairs: NDArray[np.float64]  # near pairs of each group
+
+    @property
+    def depth(self) -> NDArray[np.float64]:
+        """Depth of the border between each two groups."""
+        return _depth(self.crossing, self.trust, self.beside)
+
+    @property
+    def whole_depth(self) -> NDArray[np.float64]:
+        """Depth of the border of each group with all others."""
+        sums = (a.sum(axis=1) for a in (self.crossing, self.trust, self.beside))
+        return _depth(*sums)
+
+
+def _depth(
+    crossing: NDArray[np.float64],
+    trust: NDArray[np.float64],
+    beside: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    far = np.full_like(trust, np.inf)
+    return np.divide(beside, trust, out=far, where=crossing > 0)
+
+
+def borders_of(pairs: Pairs, groups: NDArray[np.int64]) -> Borders:
+    """Measure the borders of groups 0, 1, ... that hold all rows."""
+    count = int(groups.max()) + 1
+    here = pairs.near >= 0
+    same = here & (groups[pairs.near] == groups[:, None])
+    trust = np.maximum(pairs.trust, LEAST_TRUST)
+    inside = same.sum(axis=1)
+    own = (trust * same).sum(axis=1) / np.maximum(inside, 1)
+    own[inside == 0] = np.nan  # a row of no pair inside says nothing
+    one, slot = np.nonzero(here & ~same)
+    other = pairs.near[one, slot]
+    beside = np.nansum([own[one], own[other]], axis=0)
+    known = (~np.isnan(own))[one].astype(np.int64) + (~np.isnan(own))[other]
+    beside /= np.maximum(known, 1)
+    trusted = np.where(known > 0, trust[one, slot], 0.0)
+    sums = []
+    for values in (np.ones(len(one)), trusted, beside):
+        table = np.zeros((count, count))
+        np.add.at(table, (groups[one], groups[other]), values)
+        sums.append(table + table.T)
+    leaving = np.bincount(groups[one], minlength=count).astype(np.float64)
+    total = np.bincount(groups, weights=here.sum(axis=1), minlength=count)
+    return Borders(*sums, leaving=leaving, pairs=total)
+
+
+def middle_cut(pairs: Pairs, Y: NDArray[Any], rows: NDArray[np.int64]) -> float:
+    """Return how many pairs a straight cut through the middle of a group crosses."""
+    inside = pairs.among(rows).near
+    one, slot = np.nonzero(inside >= 0)
+    other = inside[one, slot]
+    crossed = []
+    for angle in np.arange(ANGLES) * np.pi / ANGLES:
+        first, second = Y[rows, 0], Y[rows, min(1, Y.shape[1] - 1)]
+        along = np.cos(angle) * first + np.sin(angle) * second
+        side = along > np.median(along)
+        crossed.append(np.count_nonzero(side[one] != side[other]))
+    return float(max(1.0, np.median(crossed)))
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """Groups of a map, joined where the data do not divide them."""
+
+    groups: NDArray[np.int64]  # of each row, from 0
+    homes: NDArray[np.int64]  # the joined group of each group that the map shows
+    borders: Borders
+    widths: NDArray[np.float64]  # of the border between each two groups
+
+
+def joined(pairs: Pairs, seen: NDArray[np.int64], Y: NDArray[Any]) -> Joined:
+    """Join the groups that a map shows wherever a border is neither deep nor narrow."""
+    homes = np.arange(int(seen.max()) + 1)
+    cuts = {
+        int(g): middle_cut(pairs, Y, np.flatnonzero(seen == g)) for g in set(homes)
+    }
+    while True:
+        names, codes = np.unique(homes, return_inverse=True)
+        groups = codes[seen]
+        borders = borders_of(pairs, groups)
+        middle = np.array([cuts[int(name)] for name in names])
+        widths = borders.crossing / np.minimum(middle[:, None], middle[None, :])
+        depth = borders.depth
+        shallow = np.where((widths >= WIDE) & (depth < DEEP), depth, np.inf)
+        if not np.isfinite(shallow).any():
+            return Joined(groups, codes, borders, widths)
+        one, other = np.sort(np.unravel_index(shallow.argmin(), shallow.shape))
+        homes[homes == names[other]] = names[one]
+        rows = np.flatnonzero(homes[seen] == names[one])
+        cuts[int(names[one])] = middle_cut(pairs, Y, rows)

@@ -6,8 +6,21 @@ each point are those of the data, `typical` which of several seeds gives the map
 like the others. None of them needs labels. `report` writes it all as one page.
 """
 
+from localmap.trust.edges import Edge, Edges, edges
 from localmap.trust.groups import Groups, groups
 from localmap.trust.judged import Group
+from localmap.trust.points import Points, points
 from localmap.trust.typical import Typical, typical
 
-__all__ = ["Group", "Groups", "Typical", "groups", "typical"]
+__all__ = [
+    "Edge",
+    "Edges",
+    "Group",
+    "Groups",
+    "Points",
+    "Typical",
+    "edges",
+    "groups",
+    "points",
+    "typical",
+]

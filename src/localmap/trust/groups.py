@@ -137,7 +137,9 @@ def groups(
     seen = groups_seen(own.Y)
     judged = joined(pairs, seen, own.Y)
     order = by_size(judged.groups)
-    runs_beside = chain((run for run in laid if run is not own), halves(ground, n_halves))
+    runs_beside = chain(
+        (run for run in laid if run is not own), halves(ground, n_halves)
+    )
     beside = [look_at(run, pairs, order) for run in runs_beside]
     return Groups(
         Y=own.Y,
@@ -178,6 +180,7 @@ def _judged(
             leaves=float(borders.leaving[place] / borders.pairs[place]),
             chance=(n - size) / (n - 1),
             depth=float(borders.whole_depth[place]),
+            deep=bool(judged.deep[place]),
             nearest=int(back[crossing.argmax()]) + 1 if crossing.any() else None,
             outcomes=outcomes(number, beside),
         )

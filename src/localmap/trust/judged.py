@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from localmap.trust.borders import DEEP
-
 Verdict: TypeAlias = Literal["supported", "unsure", "one piece"]
 
 # Overlap (Jaccard) below which Hennig calls a cluster dissolved.
@@ -16,11 +14,12 @@ FOUND: Final = 0.5
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a group in runs in which it did not come back."""
+    """What became of a group in runs that do not show it as it is."""
 
     runs: int
     groups: tuple[int, ...]  # it merged with; empty if it split
     sizes: tuple[int, ...]  # of the parts it split into; empty if it merged
+    supported: bool = False  # whether the data keep the parts apart
 
 
 @dataclass(frozen=True)
@@ -36,6 +35,7 @@ class Group:
     leaves: float  # share of its near pairs that lead out of it
     chance: float  # the same for as many rows drawn at random
     depth: float  # trust in the pairs beside its border, over that in those across
+    deep: bool  # whether the data support its border: see `localmap.trust.borders`
     nearest: int | None  # the group that most of the pairs which leave it lead to
     outcomes: tuple[Outcome, ...]
 
@@ -44,7 +44,7 @@ class Group:
         """Whether data and maps support it."""
         if self.chance == 0.0:
             return "one piece"
-        if self.depth >= DEEP and self.overlap >= FOUND:
+        if self.deep and self.overlap >= FOUND:
             return "supported"
         return "unsure"
 
@@ -64,11 +64,11 @@ class Group:
         if math.isinf(self.depth):
             return f"{leaves}."
         across = 1.0 / self.depth
-        if self.depth >= DEEP:
+        if self.deep:
             return f"{leaves}, and they are trusted {across:.2f} of those beside them."
         return (
-            f"{leaves}; they are trusted {across:.2f} of those beside them, as within "
-            "one piece: it hangs on the rest by a narrow bridge."
+            f"{leaves}; they are few, and trusted {across:.2f} of those beside them: "
+            "it may hang on the rest by a narrow bridge."
         )
 
     def _runs(self) -> str:
@@ -89,7 +89,10 @@ class Group:
         if outcome.groups:
             kind = "group" if len(outcome.groups) == 1 else "groups"
             return f"{maps} merges with {kind} {listed(outcome.groups)}."
-        return f"{maps} splits into parts of {listed(outcome.sizes)} rows."
+        if len(outcome.sizes) < 2:
+            return f"{maps} has no group of its own."
+        apart = ", which the data keep apart" if outcome.supported else ""
+        return f"{maps} splits into parts of {listed(outcome.sizes)} rows{apart}."
 
 
 def listed(numbers: tuple[int, ...]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -51,34 +51,44 @@ def look_at(run: Run, pairs: Pairs, groups: NDArray[np.int64]) -> Look:
 
 
 def outcomes(number: int, looks: Sequence[Look]) -> tuple[Outcome, ...]:
-    """Tell what became of a group wherever it did not come back, commonest first."""
+    """Tell what became of a group wherever it is not the same, commonest first."""
     told: Counter[Any] = Counter()
     first: dict[Any, Outcome] = {}
     for look in looks:
-        if look.overlaps[number] >= FOUND:
-            continue
         outcome = _outcome(number, look)
+        if outcome is None:
+            continue
         kind = outcome.groups or len(outcome.sizes)
         told[kind] += 1
         first.setdefault(kind, outcome)
-    return tuple(
-        Outcome(runs, first[kind].groups, first[kind].sizes)
-        for kind, runs in told.most_common()
-    )
+    return tuple(replace(first[kind], runs=runs) for kind, runs in told.most_common())
 
 
-def _outcome(number: int, look: Look) -> Outcome:
-    """Merged, if most of it is in one group with most of another; else split."""
+def _outcome(number: int, look: Look) -> Outcome | None:
+    """Split, if the data support several parts of it; merged, if it did not come back.
+
+    What did not come back and is not in one group with most of another is in parts
+    that the data do not support: the map shows pieces.
+    """
+    rows = look.joined[number]
+    own = rows >= FOUND * look.joined.sum(axis=0)
+    parts = rows[own & (rows >= PART * rows.sum())]
+    if len(parts) > 1:
+        return Outcome(1, (), _sorted(parts), supported=True)
+    if look.overlaps[number] >= FOUND:
+        return None
     share = _shares(look.joined)
     home = int(share[number].argmax())
-    if share[number, home] >= FOUND:
-        mates = np.flatnonzero(share[:, home] >= FOUND)
-        mates = mates[mates != number]
-        if len(mates):
-            return Outcome(1, tuple((mates + 1).tolist()), ())
-    parts = look.seen[number]
-    sizes = np.sort(parts[parts >= PART * parts.sum()])[::-1]
-    return Outcome(1, (), tuple(sizes.astype(int).tolist()))
+    mates = np.flatnonzero(share[:, home] >= FOUND)
+    mates = mates[mates != number]
+    if share[number, home] >= FOUND and len(mates):
+        return Outcome(1, tuple((mates + 1).tolist()), ())
+    seen = look.seen[number]
+    return Outcome(1, (), _sorted(seen[seen >= PART * seen.sum()]))
+
+
+def _sorted(sizes: NDArray[np.float64]) -> tuple[int, ...]:
+    return tuple(np.sort(sizes)[::-1].astype(int).tolist())
 
 
 def _table(

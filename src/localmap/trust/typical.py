@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,9 +26,8 @@ class Typical:
     distances: NDArray[np.float64]  # between each two maps, 0 to 1
 
 
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """Which map is most like the others."""
+class Choice(NamedTuple):
+    """Which map is most like the others, and how far all are from each other."""
 
     chosen: int
     distances: NDArray[np.float64]
@@ -73,7 +72,7 @@ def typical(
     check_runs(runs, 0, len(ground))
     laid = list(seeds(ground, runs))
     maps = tuple(run.Y for run in laid)
-    chosen, distances = (choice := most_typical(maps)).chosen, choice.distances
+    chosen, distances = most_typical(maps)
     return Typical(maps[chosen], laid[chosen].seed, chosen, maps, distances)
 
 

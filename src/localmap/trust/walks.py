@@ -45,10 +45,10 @@ def walk_cosines(
             for taken, (product, length) in found.items():
                 products[taken] += product
                 lengths[taken] += length
-    for taken, product in products.items():
+    for taken, cosines in products.items():
         root = np.sqrt(np.maximum(lengths[taken], np.finfo(np.float32).tiny))
-        product /= root[:, None]
-        product /= root[near]
+        cosines /= root[:, None]
+        cosines /= root[near]
     return products
 
 

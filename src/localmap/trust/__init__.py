@@ -10,6 +10,7 @@ from localmap.trust.edges import Edge, Edges, edges
 from localmap.trust.groups import Groups, groups
 from localmap.trust.judged import Group
 from localmap.trust.points import Points, points
+from localmap.trust.report import report
 from localmap.trust.typical import Typical, typical
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "edges",
     "groups",
     "points",
+    "report",
     "typical",
 ]

@@ -1,4 +1,4 @@
-"""Is a border that a map shows one of the data?
+"""Borders that a map shows: are they of the data, or would any cut do.
 
 A border is crossed by near pairs. Where a map has torn one piece, or where HDBSCAN has
 found a lump in it, the pairs that cross are like any others of the same rows. Where two

@@ -1,4 +1,4 @@
-"""Which groups of a map are groups of the data, and would other maps show them?"""
+"""Which groups of a map are groups of the data, and which come back in others."""
 
 from __future__ import annotations
 

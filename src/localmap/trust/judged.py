@@ -49,6 +49,11 @@ class Group:
         return "unsure"
 
     @property
+    def solid(self) -> float:
+        """How solid it is, to draw: its overlap, half of it without a deep border."""
+        return self.overlap if self.deep else 0.5 * self.overlap
+
+    @property
     def sentence(self) -> str:
         """The verdict in words, with the numbers behind it."""
         told = [f"Group {self.number} ({self.size:,} rows): {self.verdict}."]
@@ -67,8 +72,8 @@ class Group:
         if self.deep:
             return f"{leaves}, and they are trusted {across:.2f} of those beside them."
         return (
-            f"{leaves}; they are few, and trusted {across:.2f} of those beside them: "
-            "it may hang on the rest by a narrow bridge."
+            f"{leaves}; they are trusted {across:.2f} of those beside them, too much or "
+            "too few to tell this border from one through one piece."
         )
 
     def _runs(self) -> str:

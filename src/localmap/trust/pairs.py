@@ -93,7 +93,7 @@ def trust_of(*answers: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def pair_graph(near: NDArray[Any]) -> csr_array:
-    """Return the near pairs as a symmetric graph: 1, or 2 where both chose the other."""
+    """Return near pairs as a symmetric graph: 1, or 2 where both chose the other."""
     n, k = near.shape
     rows = np.repeat(np.arange(n, dtype=np.int32), k)
     data = np.ones(n * k, dtype=np.float32)

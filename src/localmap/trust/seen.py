@@ -37,7 +37,7 @@ def groups_seen(Y: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def by_size(groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Number groups anew, the largest 0; of equal ones the one of the first row."""
+    """Return groups numbered anew: the largest 0, of equal ones the first."""
     _, first, codes, sizes = np.unique(
         groups, return_index=True, return_inverse=True, return_counts=True
     )

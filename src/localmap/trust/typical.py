@@ -95,6 +95,6 @@ def _unit(Y: ArrayLike) -> NDArray[np.float64]:
 
 
 def _apart(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """What is left of the extent once one map is turned and scaled onto the other."""
+    """Return what is left of the extent once one map lies best on the other."""
     alike = np.linalg.svd(one.T @ other, compute_uv=False).sum()
     return float(max(0.0, 1.0 - alike**2))

@@ -42,14 +42,14 @@ def walk_cosines(
         walked = partial(_walk, step, near, steps)
         # Sums in one order: the same bits for any number of threads.
         for found in pool.map(walked, range(COLUMNS // AT_ONCE)):
-            for taken, (product, length) in found.items():
-                products[taken] += product
+            for taken, (part, length) in found.items():
+                products[taken] += part
                 lengths[taken] += length
-    for taken, cosines in products.items():
+    cosines = {}
+    for taken, product in products.items():
         root = np.sqrt(np.maximum(lengths[taken], np.finfo(np.float32).tiny))
-        cosines /= root[:, None]
-        cosines /= root[near]
-    return products
+        cosines[taken] = product / root[:, None] / root[near]
+    return cosines
 
 
 def _walk(

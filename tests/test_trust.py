@@ -422,7 +422,7 @@ def a_group(**other):
 def test_verdicts_in_words():
     text = a_group().sentence
     assert text.startswith("Group 2 (1,200 rows): supported. 1.2% of its neighbour")
-    assert "trusted 0.40 of those beside" in text
+    assert "most of them to group 1, and are trusted 0.40 of those beside" in text
     assert "9 of 9 other maps" in text
     assert a_group(deep=False).verdict == "unsure"
     assert "through one piece" in a_group(deep=False).sentence

@@ -26,6 +26,7 @@ BEYOND: Final = 0.25  # of its extent, added on each side of the grid
 
 # Trust below which a pair is drawn.
 DOUBTED: Final = 0.5
+FEW: Final = 300  # lines that need not be thinner for one another
 
 
 def outlines(
@@ -166,7 +167,7 @@ def doubted(
     labels : array-like of shape (n_samples,) or None, default=None
         As for `plot`.
     below : float, default=0.5
-        Pairs that are trusted less are drawn, the darker the less.
+        Pairs that are trusted less are drawn.
     ax, title, theme
         As for `plot`.
     **options
@@ -189,9 +190,12 @@ def doubted(
     pairs = np.column_stack([one, partners[one, slot]])
     options = {"alpha": 0.8, "size": 0.5 * point_size(len(Y)), **options}
     ax = plot(Y, labels, ax=ax, title=title, theme=theme, **options)
+    # Few lines are to be seen, many are to be seen through.
+    many = float(np.sqrt(FEW / max(FEW, len(pairs))))
     drawn = draw_lines(
         ax, Y, pairs, MOST_LONG, "doubted near pairs",
-        color=colors.loud, linewidths=0.5, alpha=0.4, zorder=1.7,
+        color=colors.loud, linewidths=max(0.2, 0.6 * many), alpha=0.4 * many,
+        zorder=1.7,
     )  # fmt: skip
     note = (
         f"{len(pairs):,} of {told.size:,} near pairs ({len(pairs) / told.size:.1%}) "

@@ -68,13 +68,11 @@ class Group:
         leaves += f" ({self.chance:.0%} by chance)"
         if math.isinf(self.depth):
             return f"{leaves}."
-        across = 1.0 / self.depth
+        across = f"trusted {1.0 / self.depth:.2f} of those beside them"
+        told = f"{leaves}, most of them to group {self.nearest}, and are {across}"
         if self.deep:
-            return f"{leaves}, and they are trusted {across:.2f} of those beside them."
-        return (
-            f"{leaves}; they are trusted {across:.2f} of those beside them, too much or "
-            "too few to tell this border from one through one piece."
-        )
+            return f"{told}."
+        return f"{told}, which does not tell this border from one through one piece."
 
     def _runs(self) -> str:
         return (

@@ -32,8 +32,8 @@ READING: Final = (
     evidence: they change from seed to seed. Rows that are near each other in the data
     are near in the map for the most part; what is torn apart, the red lines show.""",
     """Trust in a pair is told from 0 to 1 by what its rows have in common of their
-    nearest rows and by how alike random walks are that start at them. Where classes are
-    separable, of pairs told .9 at least nine in ten are within one.""",
+    nearest rows and by how alike random walks are that start at them. Of pairs told .9
+    nine in ten or more were within one class on four of five labelled sets.""",
 )
 
 

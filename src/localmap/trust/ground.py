@@ -42,16 +42,10 @@ class Ground:
     params: Parameters
     key: int
     Y: kernels.Floats | None  # the map of a model, by row
-    model: MapEstimator
+    order: NDArray[np.integer[Any]] | None  # row at each place; None: the same
 
     def __len__(self) -> int:
         return len(self.problem.space)
-
-    @property
-    def order(self) -> NDArray[np.integer[Any]] | None:
-        """The row of the data that stands at each place; None: the same."""
-        found: NDArray[np.integer[Any]] | None = getattr(self.problem, "order", None)
-        return found
 
     @property
     def near(self) -> kernels.Ints:
@@ -73,10 +67,6 @@ class Ground:
     def rows(self, places: NDArray[Any]) -> NDArray[Any]:
         """Return the numbers of the rows that stand at places."""
         return places if self.order is None else self.order[places]
-
-    def at_places(self, Y: NDArray[Any]) -> NDArray[Any]:
-        """Return values by place, of values by row."""
-        return Y if self.order is None else Y[self.order]
 
 
 def ground_of(data: Any, estimator: MapEstimator | None = None) -> Ground:
@@ -112,7 +102,7 @@ def _of_data(X: Any, estimator: MapEstimator) -> Ground:
     k = min(len(problem.space) - 1, problem.counts.near + EXTRA_CANDIDATES)
     graph = problem.space.neighbors(k, params.n_threads, at=problem.counts.near)
     key = random_key(settings["random_state"])
-    return Ground(problem, graph, params, key, None, model)
+    return Ground(problem, graph, params, key, None, _order_of(problem))
 
 
 def _of_model(model: MapEstimator) -> Ground:
@@ -128,11 +118,16 @@ def _of_model(model: MapEstimator) -> Ground:
         raise ValueError(msg)  # noqa: TRY004 - it is a matter of the metric
     check_rows(len(space))
     params = parameters_of(model, model._fitted_with)  # noqa: SLF001
-    # The map it has is the start of no other: where one was given, it is kept.
     k = min(len(space) - 1, fitted.n_candidates)
     graph = space.neighbors(k, params.n_threads, at=fitted.n_neighbors)
     problem = problem_of(space, graph, params, fitted.n_neighbors)
-    return Ground(problem, graph, params, fitted.key, fitted.Y, model)
+    return Ground(problem, graph, params, fitted.key, fitted.Y, _order_of(space))
+
+
+def _order_of(holder: Any) -> NDArray[np.integer[Any]] | None:
+    """Return the row that stands at each place, where rows have been numbered anew."""
+    order: NDArray[np.integer[Any]] | None = getattr(holder, "order", None)
+    return order
 
 
 def problem_of(

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from localmap.estimators.base import MapEstimator
 from localmap.kernels import Floats
-from localmap.metrics.validation import codes_of
 from localmap.trust.borders import Joined, joined
 from localmap.trust.ground import ground_of
 from localmap.trust.judged import FOUND, Group
@@ -75,7 +74,12 @@ class Groups:
     def named(self, labels: ArrayLike) -> list[tuple[str, float]]:
         """Return the most common label of each group, and its share of the group."""
         names = np.asarray(labels).astype(str)
-        codes_of(names)
+        if names.shape != self.labels.shape:
+            msg = (
+                f"labels must be one for each of {len(self.labels)} rows; got shape "
+                f"{names.shape}."
+            )
+            raise ValueError(msg)
         told = []
         for group in self.groups:
             name, count = Counter(names[self.labels == group.number]).most_common(1)[0]

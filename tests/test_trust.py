@@ -235,7 +235,7 @@ def ladder(n=40, doubted=()):
     for row in doubted:
         trusted[(near > row) & (np.arange(n)[:, None] <= row)] = 0.2
         trusted[(near <= row) & (near >= 0) & (np.arange(n)[:, None] > row)] = 0.2
-    return Pairs(near, trusted, trusted)
+    return Pairs(near, trusted, trusted, np.ones(n))
 
 
 LINE = np.column_stack([np.arange(40.0), np.zeros(40)])
@@ -258,10 +258,19 @@ def test_a_border_that_nothing_crosses_is_infinitely_deep():
     near = pairs.near.copy()
     halved = (np.arange(40) >= 20).astype(np.int64)
     near[(near >= 0) & (halved[near] != halved[:, None])] = -1
-    apart = Pairs(near, pairs.trust, pairs.shared)
+    apart = replace(pairs, near=near)
     assert np.isinf(borders_of(apart, halved).whole_depth).all()
     assert np.isinf(sure_depth(apart, halved)).all()
     assert joined(apart, halved, LINE).deep.all()
+
+
+def test_rows_of_other_sizes_are_expected_to_share_less():
+    """Across a border at which rows are four times larger, half of the trust is due."""
+    halved = (np.arange(40) >= 20).astype(np.int64)
+    pairs = replace(ladder(doubted=[19]), sizes=np.where(halved, 4.0, 1.0))
+    assert borders_of(pairs, halved).depth[0, 1] == pytest.approx(2.0)
+    same = replace(pairs, sizes=np.zeros(40))
+    assert borders_of(same, halved).depth[0, 1] == pytest.approx(4.0)
 
 
 def test_the_middle_cut_of_a_line_crosses_three_pairs_twice():

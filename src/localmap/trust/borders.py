@@ -6,8 +6,11 @@ groups meet, they are doubted, and few.
 
 - *Depth* of a border: the mean trust of the other pairs of the rows from which pairs
   cross, divided by the mean trust of the pairs that cross. Borders through one piece
-  (Gaussians, sheets, rolls, rings, trees) had depths of 1.00 to 1.10, those between
-  digits 1.2 to 5. A border that nothing crosses is infinitely deep.
+  (Gaussians, sheets, rolls, rings, trees) mostly had depths of 0.98 to 1.06, those
+  between digits 1.1 to 5. A border that nothing crosses is infinitely deep.
+  Rows whose surroundings differ in size have fewer rows in common for that reason
+  alone, as the core of a cloud and its halo have: what is expected across is multiplied
+  by the square root of the ratio of their sizes, as in `localmap.method.adjust`.
 - *Width* of a border: the pairs that cross, divided by those that a straight cut
   through the middle of the smaller group in the map crosses (the median of eight
   directions). Borders through one piece had widths of 0.5 and more.
@@ -19,8 +22,9 @@ What remains may still hang on the rest by a narrow bridge, as the leg of a skel
 does. Few pairs cross a bridge, and they are trusted now more, now less: the data are
 said to support a border only if it is deep by two standard errors.
 
-The limits were set by looking at draws of such pieces, at digits, USPS, COIL20, MNIST;
-docs/results/trust.md has other draws, other pieces and other sets.
+The limits were chosen among five pairs of them, on draws of such pieces and on digits,
+USPS, COIL20 and Kang's cells; docs/results/trust.md has other draws, and marks pieces
+and sets that had no part in it.
 """
 
 from __future__ import annotations
@@ -33,15 +37,15 @@ from numpy.typing import NDArray
 
 from localmap.trust.pairs import Pairs
 
-# Depth up to which a border is like those through one piece: as deep as these were.
-SHALLOW: Final = 1.10
+# Depth up to which a border is like most of those through one piece.
+SHALLOW: Final = 1.06
 
 # Width from which a border is no bridge: below what borders through one piece have.
 WIDE: Final = 0.3
 
 # Depth from which the data support a border, once what chance may add is taken off:
 # so many standard errors of the mean trust of the pairs that cross.
-DEEP: Final = 1.15
+DEEP: Final = 1.10
 ERRORS: Final = 2.0
 
 # Few pairs may happen to be trusted alike; their spread is at least this.
@@ -108,8 +112,17 @@ def _crossing(pairs: Pairs, groups: NDArray[np.int64]) -> _Crossing:
     # A row of no pair inside says nothing of what is usual there.
     known = (inside[one] > 0).astype(np.int64) + (inside[other] > 0)
     beside = (own[one] + own[other]) / np.maximum(known, 1)
+    beside *= np.sqrt(_ratio(pairs.sizes[one], pairs.sizes[other]))
     crossing = trust[one, slot]
     return _Crossing(one, other, crossing, np.where(known > 0, beside, crossing))
+
+
+def _ratio(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how many times smaller the smaller of two sizes is, at most 1."""
+    larger = np.maximum(one, other)
+    smaller = np.minimum(one, other)
+    # Among duplicates both are 0: the same size.
+    return np.divide(smaller, larger, out=np.ones_like(larger), where=larger > 0)
 
 
 def borders_of(pairs: Pairs, groups: NDArray[np.int64]) -> Borders:

@@ -56,6 +56,7 @@ class Pairs:
     near: NDArray[np.int64]
     trust: NDArray[np.float64]
     shared: NDArray[np.float64]
+    sizes: NDArray[np.float64]  # of each row: its distance to its sixtieth neighbour
 
     def among(self, rows: NDArray[np.int64] | None) -> Pairs:
         """Return the pairs of which both rows are among `rows`, numbered anew."""
@@ -63,7 +64,8 @@ class Pairs:
             return self
         new = np.full(len(self.near) + 1, -1, dtype=np.int64)
         new[rows] = np.arange(len(rows))
-        return Pairs(new[self.near[rows]], self.trust[rows], self.shared[rows])
+        own = (self.trust[rows], self.shared[rows], self.sizes[rows])
+        return Pairs(new[self.near[rows]], *own)
 
 
 def pairs_of(ground: Ground) -> Pairs:
@@ -77,7 +79,10 @@ def pairs_of(ground: Ground) -> Pairs:
     trust = trust_of(shared, cosines[SHORT], cosines[LONG])
     by_row = ground.by_row
     return Pairs(
-        by_row(ground.rows(near).astype(np.int64)), by_row(trust), by_row(shared)
+        near=by_row(ground.rows(near).astype(np.int64)),
+        trust=by_row(trust),
+        shared=by_row(shared),
+        sizes=by_row(ground.graph.distances[:, among - 1].astype(np.float64)),
     )
 
 

@@ -34,8 +34,8 @@ class Group:
     runs: int  # other runs
     leaves: float  # share of its near pairs that lead out of it
     chance: float  # the same for as many rows drawn at random
-    depth: float  # trust in the pairs beside its border, over that in those across
-    deep: bool  # whether the data support its border: see `localmap.trust.borders`
+    depth: float  # of its border: see `localmap.trust.borders`
+    deep: bool  # whether the data support that border
     nearest: int | None  # the group that most of the pairs which leave it lead to
     outcomes: tuple[Outcome, ...]
 

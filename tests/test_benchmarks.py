@@ -110,6 +110,19 @@ class TestCells:
         assert rows[0]["data"].startswith("400 x 120, ")
 
 
+def test_trust_is_measured_part_by_part(results):
+    small = ["--draws", 4, "--rows", 60, "--seeds", 2, "--datasets", SMALL]
+    for part in ("edges", "groups", "typical", "cost", "clouds", "pictures"):
+        ran("trust", part, *small)
+    kept = json.loads((results / "trust.json").read_text())["rows"]
+    parts = {row["method"] for row in kept}
+    assert parts == {"edges", "groups", "typical", "cost", "clouds"}
+    text = (results / "trust.md").read_text()
+    assert "nan" not in text
+    assert text.count("## ") == 5
+    assert (results / "trust.png").exists()
+
+
 def test_unusual_input(results, monkeypatch, tmp_path):
     monkeypatch.setenv("LOCALMAP_DATA", str(tmp_path))
     rng = np.random.default_rng(0)

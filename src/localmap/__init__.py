@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LocalMAP", "PaCMAP", "__version__", "load"]
 
-_MODULES = ("datasets", "metrics", "plotting", "pp", "tl")
+_MODULES = ("datasets", "metrics", "plotting", "pp", "tl", "trust")
 
 
 def __getattr__(name: str) -> Any:

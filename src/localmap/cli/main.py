@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "embed": "embed a table of your own",
     "transform": "place other rows in the map of a saved model",
     "score": "tell how good a map is",
+    "trust": "tell which groups of a map are groups of the data",
     "view": "make a page to explore a map in",
     "bench": "compare methods on data sets",
 }

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from localmap import kernels
 from localmap.geometry.cells import by_row
+from localmap.geometry.neighbors import KNNGraph
 from localmap.geometry.rows import RowSpace
 from localmap.geometry.space import Space, space_of
 from localmap.geometry.workshop import Workshop
@@ -131,32 +132,43 @@ def prepare(
 ) -> Problem:
     """Find what does not depend on the seed: the space, neighbours and near pairs."""
     watch = watch or Stopwatch()
-    n, n_threads = X.shape[0], params.n_threads
-    workshop = workshop or Workshop(n_threads)
-    n_neighbors = params.n_neighbors
+    workshop = workshop or Workshop(params.n_threads)
+    problem = problem_of(*searched(X, params, watch, workshop), params)
+    workshop.forget("neighbors", "distances")
+    watch.lap("pairs")
+    return problem
+
+
+def searched(
+    X: Any, params: Parameters, watch: Stopwatch, workshop: Workshop
+) -> tuple[Space, KNNGraph, PairCounts]:
+    """Find the space, the neighbours, and how many pairs of each kind there will be."""
+    n, n_neighbors = X.shape[0], params.n_neighbors
     if n_neighbors == "auto":
         n_neighbors = automatic_neighbors(n)
     counts = pair_counts(n, n_neighbors, params.mid_near_ratio, params.further_ratio)
-
     space = space_of(X, params.metric, params.pca_components, params.scale, workshop)
     watch.lap("preprocess")
     k = min(n - 1, counts.near + EXTRA_CANDIDATES)
     graph = space.neighbors(k, workshop, at=counts.near)
     watch.lap("neighbors")
     if params.verbose:
-        recall, at = graph.recall, counts.near
+        recall, at, k = graph.recall, counts.near, graph.indices.shape[1]
         how = "exact" if recall == 1 else f"recall@{at} about {recall:.3f}"
-        k = graph.indices.shape[1]
-        say(f"{n:,} rows, {k} neighbors of each ({how}), {n_threads} threads")
+        say(f"{n:,} rows, {k} neighbors of each ({how}), {params.n_threads} threads")
+    return space, graph, counts
+
+
+def problem_of(
+    space: Space, graph: KNNGraph, counts: PairCounts, params: Parameters
+) -> Problem:
+    """Choose near pairs among the neighbours, and whom to trust."""
+    n_threads = params.n_threads
     own = scales(graph.distances)
     near = kernels.near(graph.indices, graph.distances, own, counts.near, n_threads)
     trusted, trust = None, None
     if params.rule.trust:
         near, trusted, trust = trusted_first(graph, near, n_threads)
-    n_candidates, recall = graph.indices.shape[1], graph.recall
-    del graph
-    workshop.forget("neighbors", "distances")
-    watch.lap("pairs")
     return Problem(
         space=space,
         counts=counts,
@@ -165,8 +177,8 @@ def prepare(
         trust=trust,
         scales=own,
         far=usual_distance(own, near),
-        n_candidates=n_candidates,
-        recall=recall,
+        n_candidates=graph.indices.shape[1],
+        recall=graph.recall,
     )
 
 

@@ -158,11 +158,11 @@ def edges(
     long = length > longer_than
     options = {"alpha": 0.8, "size": 0.5 * point_size(len(Y)), **options}
     ax = plot(Y, labels, ax=ax, title=title, theme=theme, **options)
-    short_drawn = _lines(
+    short_drawn = draw_lines(
         ax, Y, pairs[~long], MOST_SHORT, "near pairs",
         color=colors.faint, linewidths=0.3, alpha=0.5, zorder=1.2,
     )  # fmt: skip
-    long_drawn = _lines(
+    long_drawn = draw_lines(
         ax, Y, pairs[long], MOST_LONG, "long near pairs",
         color=colors.loud, linewidths=0.5, alpha=0.45, zorder=1.7,
     )  # fmt: skip
@@ -176,10 +176,11 @@ def edges(
     return ax
 
 
-def _lines(
+def draw_lines(
     ax: Axes, Y: NDArray[np.float64], pairs: NDArray[np.int64], most: int, label: str,
     **style: Any,
 ) -> int:  # fmt: skip
+    """Draw pairs as lines, a sample of very many; return how many."""
     from matplotlib.collections import LineCollection
 
     if len(pairs) > most:

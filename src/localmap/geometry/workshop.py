@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -50,7 +51,12 @@ class Workshop:
         """Begin; what was made is put away when the work ends."""
         return self
 
-    def __exit__(self, *how: object) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """There is nothing to put away in memory."""
 
     def array(

@@ -90,7 +90,7 @@ class OnDisk(Workshop):
                 file.unlink()
         kept.write_text(digest, encoding="ascii")
 
-    def __exit__(  # type: ignore[override]
+    def __exit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,

@@ -4,8 +4,8 @@
 mixture of Gaussians of 50 columns, written to DIR.
 
 - growth: 300,000 to 3,000,000 rows of Zarr with files: seconds of each stage.
-- bits: 1,000,000 rows in memory, in files (.npy, two chunkings of Zarr) and by one, two
-  and three workers of Dask: digests, times, and what the processes held at most.
+- bits: 1,000,000 rows in memory and in files (.npy, two chunkings of Zarr): digests,
+  times, and what the process held at most; workers: by one, two and three of Dask.
 - large: 10,000,000 rows of Zarr under a limit of 4 GB that the kernel enforces (a
   memory cgroup, which needs root), and a picture.
 - transform: 10,000,000 rows as a Dask array, placed by two workers.
@@ -132,31 +132,32 @@ def _size(path):
 def fit_one(way, folder, n):
     """Fit in one of the ways, in a process of its own."""
     scratch = folder / f"scratch-{way.replace(' ', '-')}"
+    how = {"memory_limit": 0.7e9 + 270.0 * n, "scratch": scratch}
     if way == "in memory":
         X, how = rows_of(0, n)[0], {}
+    elif way == "files, .npy":
+        path = folder / f"rows{n}.npy"
+        if not path.exists():
+            np.save(path, rows_of(0, n)[0])
+        X = np.load(path, mmap_mode="r")
     else:
-        how = {"memory_limit": 0.7e9 + 270.0 * n, "scratch": scratch}
-        if way == "files, .npy":
-            path = folder / f"rows{n}.npy"
-            if not path.exists():
-                np.save(path, rows_of(0, n)[0])
-            X = np.load(path, mmap_mode="r")
-        else:
-            import zarr
+        import zarr
 
-            chunk = int(way.split()[-1].replace(",", ""))
-            X = zarr.open_array(write(folder, n, chunk))
-    if not way.startswith("Dask"):
-        with Watch(scratch) as watch:
-            model = LocalMAP(random_state=SEED, **how).fit(X)
-        return told(model, watch)
+        chunk = int(way.split()[-1].replace(",", ""))
+        X = zarr.open_array(write(folder, n, chunk))
+    with Watch(scratch) as watch:
+        model = LocalMAP(random_state=SEED, **how).fit(X)
+    return told(model, watch)
+
+
+def fit_by_workers(count, folder, n):
+    """Fit by so many workers of Dask."""
     import dask.array as da
     from dask.distributed import Client, LocalCluster
 
-    workers = int(way.split()[1])
-    path = write(folder, n, 10_000)
+    path, scratch = write(folder, n, 10_000), folder / f"scratch-{count}"
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1) as cluster,
+        LocalCluster(n_workers=count, threads_per_worker=1) as cluster,
         Client(cluster),
         Watch(scratch) as watch,
     ):
@@ -179,13 +180,15 @@ def told(model, watch):
 
 def bits(folder, n=1_000_000):
     ways = ["in memory", "files, .npy", "files, Zarr by 10,000"]
-    ways += ["files, Zarr by 77,777", "Dask, 1 worker", "Dask, 2 workers"]
-    ways += ["Dask, 3 workers"]
-    write(folder, n, 10_000)
-    write(folder, n, 77_777)
-    for way in ways:
-        key = way.replace("Dask, ", "Dask ") if way.startswith("Dask") else way
-        made = machine.fresh(fit_one, key, folder, n)
+    for way in [*ways, "files, Zarr by 77,777"]:
+        made = machine.fresh(fit_one, way, folder, n)
+        yield {"part": "bits", "data": f"{n:,} x {COLUMNS}", "method": way, **made}
+
+
+def workers(folder, n=1_000_000):
+    for count in (1, 2, 3):
+        made = machine.fresh(fit_by_workers, count, folder, n)
+        way = f"Dask, {count} worker{'s' if count > 1 else ''}"
         yield {"part": "bits", "data": f"{n:,} x {COLUMNS}", "method": way, **made}
 
 
@@ -414,10 +417,9 @@ def growth_text(rows):
 
 
 PARTS = {
-    "growth": growth,
-    "bits": bits, "large": large, "transform": transform, "kills": kills,
-    "buckets": buckets, "sample": sample,
-}  # fmt: skip
+    part.__name__: part
+    for part in (growth, bits, workers, large, transform, kills, buckets, sample)
+}
 
 
 def bits_text(rows):

@@ -157,7 +157,7 @@ def fit_by_workers(count, folder, n):
 
     path, scratch = write(folder, n, 10_000), folder / f"scratch-{count}"
     with (
-        LocalCluster(n_workers=count, threads_per_worker=1) as cluster,
+        LocalCluster(n_workers=count) as cluster,
         Client(cluster),
         Watch(scratch) as watch,
     ):

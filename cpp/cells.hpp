@@ -13,7 +13,6 @@
 namespace localmap {
 
 constexpr int kMeansRounds = 4;
-constexpr std::int64_t kSamplePerCell = 32;  // rows that place a centre
 
 // A row is compared with the centres near its own cell's centre only: this many for
 // each cell that it searches.

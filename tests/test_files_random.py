@@ -206,6 +206,31 @@ def test_same_table_or_refused(written, tmp_path):
     assert agrees(table, written) == "", (written, table.notes, table.left_out)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "%,\n;,0\n;,0\n?,1\n",  # found by chance
+        "#ab NA\nx 1\ny 2\nz 3\n",
+        "#ab cd 12\nx q 1\ny r 2\nz f 3\n",
+        '%,"1,234"\n"a",1\nb,2\nc,3\n',
+    ],
+)
+def test_a_first_row_that_begins_as_a_comment(text, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    with pytest.raises(files.TableError, match="the option comment settles it"):
+        files.read(path, missing="median")
+    dialect = files.Dialect(comment="", header=False, decimal=".")
+    assert len(files.read(path, missing="median", dialect=dialect).X) == 4
+
+
+@pytest.mark.parametrize("top", ["# made on 3 May", "# gene, na, k", "%no cells"])
+def test_comments_above_rows_stay_comments(top, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(f"{top}\nx,1,2.5\ny,4,3.5\nz,1,5.5\n")
+    assert files.read(path).X.tolist() == [[1, 2.5], [4, 3.5], [1, 5.5]]
+
+
 @pytest.fixture(scope="module", autouse=True)
 def told():
     yield

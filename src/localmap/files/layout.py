@@ -219,15 +219,32 @@ def check_comments(text: str, found: Layout, name: str) -> None:
 def _may_be_row(line: str, found: Layout, *, on_top: bool) -> bool:
     """Tell whether a comment would be a row without its mark.
 
-    Above the table it would have to hold numbers as well: names stand there, too.
+    Above the table names stand as well: there, cells of a row are numbers, or have
+    numbers or nothing wherever the rows below have numbers.
     """
     if len(found.rows) <= 2 and any(sep in line for sep in SEPARATORS[:-1]):
         return True  # too few rows to know what divides them
-    cells = split(line, found.sep, "", "")
-    numbers = [is_any_number(cell) for cell in cells[1:]]
+    try:
+        cells = split(line, found.sep, found.quote, found.escape)
+    except QuoteError:
+        cells = split(line, found.sep, "", "")
     if len(cells) < found.width:
         return False
-    return not on_top or (all(numbers) if found.sep == BLANKS else any(numbers))
+    if not on_top or _is_like_rows(cells, found):
+        return True
+    numbers = [is_any_number(cell) for cell in cells[1:]]
+    return all(numbers) if found.sep == BLANKS else any(numbers)
+
+
+def _is_like_rows(cells: Sequence[str], found: Layout) -> bool:
+    """Tell whether cells are numbers or missing in all columns of numbers."""
+    if found.sep == BLANKS and len(cells) > found.width:
+        return False  # words of a sentence
+    return all(
+        is_any_number(cell) or is_missing(cell)
+        for cell, column in zip(cells, found.columns, strict=False)
+        if 2 * sum(map(is_any_number, column)) > len(column)
+    )
 
 
 def _quotes(sample: str) -> list[str]:

@@ -75,7 +75,7 @@ stage_seconds_ : dict of str to float
     Time spent in each stage of the fit.
 n_features_in_ : int
     Number of columns of the data.
-feature_names_in_ : ndarray of shape (n_features_in_,)
+feature_names_in_ : ndarray of shape (n_features,)
     Names of the columns, if all are strings.
 """
 

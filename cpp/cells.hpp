@@ -21,12 +21,12 @@ constexpr std::int64_t kShortlist = 12;
 // Queries searched together: they share cells, and Ctrl-C is heard between them.
 constexpr std::int64_t kBatch = 512;
 
-// The `keep` nearest of the points in `panels` for each of some rows of Z, nearest
-// first, as the panels name them.
+// The `keep` nearest of the points in `panels` for each of some rows of Z, as the panels
+// name them; nearest first if `sorted`.
 inline std::vector<std::int32_t> nearest(const float* Z, std::int64_t d,
                                          const std::vector<std::int32_t>& rows,
                                          const Panels& panels, std::int64_t keep,
-                                         int threads, Poll poll) {
+                                         int threads, Poll poll, bool sorted = true) {
     const auto count = static_cast<std::int64_t>(rows.size());
     std::vector<std::int32_t> found(static_cast<std::size_t>(count * keep));
     parallel_for(count, kTile, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
@@ -40,9 +40,9 @@ inline std::vector<std::int32_t> nearest(const float* Z, std::int64_t d,
             const auto place = static_cast<std::size_t>(q - begin);
             const std::size_t size = best.cut(place);
             Candidate* mine = best.of(place);
-            if (keep > 1) std::sort(mine, mine + size, Best::better);
+            if (sorted) std::sort(mine, mine + size);
             for (std::size_t s = 0; s < size; ++s)
-                found[static_cast<std::size_t>(q * keep) + s] = mine[s].row;
+                found[static_cast<std::size_t>(q * keep) + s] = row_of(mine[s]);
         }
     });
     return found;
@@ -279,18 +279,25 @@ inline void search(const Grouped& cells, const float* X, std::int64_t d,
         return;
     }
     const Panels centres(how.centres, d, {shortlist, shortlist + how.length}, 1, nullptr);
-    const auto chosen = nearest(X, d, rows, centres, how.probes, 1, nullptr);
-    std::vector<std::vector<std::size_t>> visits(static_cast<std::size_t>(cells.count()));
+    const auto chosen = nearest(X, d, rows, centres, how.probes, 1, nullptr, false);
     // The home of the rows, first in the list, is searched even where others are nearer.
-    auto& at_home = visits[static_cast<std::size_t>(shortlist[0])];
-    for (std::size_t q = 0; q < rows.size(); ++q) at_home.push_back(q);
+    for (std::size_t q = 0; q < rows.size(); ++q) visit(q, shortlist[0]);
+    leave(shortlist[0]);
+    std::vector<std::int32_t> place(static_cast<std::size_t>(cells.count()));
+    for (std::int64_t l = 0; l < how.length; ++l)
+        place[static_cast<std::size_t>(shortlist[l])] = static_cast<std::int32_t>(l);
+    // Who visits each cell of the list, one after the other.
+    std::vector<std::size_t> ends(static_cast<std::size_t>(how.length) + 1, 0);
+    const auto at = [&](std::int32_t cell) {
+        return static_cast<std::size_t>(place[static_cast<std::size_t>(cell)]);
+    };
+    for (const std::int32_t cell : chosen) ++ends[at(cell) + 1];
+    for (std::size_t l = 1; l < ends.size(); ++l) ends[l] += ends[l - 1];
+    std::vector<std::size_t> visitors(chosen.size());
     for (std::size_t c = 0; c < chosen.size(); ++c)
-        if (chosen[c] != shortlist[0])
-            visits[static_cast<std::size_t>(chosen[c])].push_back(
-                c / static_cast<std::size_t>(how.probes));
-    for (std::int64_t l = 0; l < how.length; ++l) {
-        for (const std::size_t q : visits[static_cast<std::size_t>(shortlist[l])])
-            visit(q, shortlist[l]);
+        visitors[ends[at(chosen[c])]++] = c / static_cast<std::size_t>(how.probes);
+    for (std::size_t l = 1; l < static_cast<std::size_t>(how.length); ++l) {
+        for (std::size_t v = ends[l - 1]; v < ends[l]; ++v) visit(visitors[v], shortlist[l]);
         leave(shortlist[l]);
     }
 }
@@ -313,21 +320,23 @@ void find(const Grouped& cells, const float* X, std::int64_t n, std::int64_t d,
         for (std::int64_t begin = 0; begin < size(c); begin += kBatch)
             batches.push_back({c, begin, std::min(size(c), begin + kBatch)});
     const std::int64_t keep = std::min(n, k + kSpare);
+    std::vector<Best> bests(static_cast<std::size_t>(threads));
     parallel_for(static_cast<std::int64_t>(batches.size()), 1, threads, poll,
-                 [&](std::int64_t number, std::int64_t, int) {
+                 [&](std::int64_t number, std::int64_t, int worker) {
                      const Batch& batch = batches[static_cast<std::size_t>(number)];
                      std::vector<std::int32_t> rows;
                      for (std::int64_t q = batch.begin; q < batch.end; ++q)
                          rows.push_back(row(batch.cell, q));
-                     Best best;
+                     Best& best = bests[static_cast<std::size_t>(worker)];
                      search(cells, X, d, rows, how,
                             how.shortlists + batch.cell * how.length, keep, own, best);
                      Exact exact;
                      for (std::size_t q = 0; q < rows.size(); ++q) {
                          const std::int64_t at =
                              k * place(batch.cell, batch.begin + static_cast<std::int64_t>(q));
-                         exact.write(cells.Z(), d, X + rows[q] * d, best.of(q), best.cut(q),
-                                     k, indices + at, distances + at);
+                         const std::size_t found = best.cut(q);
+                         exact.write(cells.Z(), d, X + rows[q] * d, best.of(q), found, k,
+                                     indices + at, distances + at);
                      }
                  });
 }

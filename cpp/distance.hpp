@@ -9,9 +9,18 @@ namespace LOCALMAP_ISA {
 
 static double squared_distance(const float* a, const float* b, int64_t d) {
     typedef double Four __attribute__((vector_size(32)));
-    typedef float HalfLanes __attribute__((vector_size(16)));
     Four total[2] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
     int64_t k = 0;
+#if defined(__AVX512F__)
+    typedef double Eight __attribute__((vector_size(64)));
+    Eight both = {};
+    for (; k + kLanes <= d; k += kLanes) {
+        const Eight wide = __builtin_convertvector(load(a + k) - load(b + k), Eight);
+        both += wide * wide;
+    }
+    __builtin_memcpy(total, &both, sizeof both);
+#else
+    typedef float HalfLanes __attribute__((vector_size(16)));
     for (; k + kLanes <= d; k += kLanes) {
         HalfLanes away[2];
         const Lanes both = load(a + k) - load(b + k);
@@ -21,6 +30,7 @@ static double squared_distance(const float* a, const float* b, int64_t d) {
             total[half] += wide * wide;
         }
     }
+#endif
     const Four four = total[0] + total[1];
     double result = (four[0] + four[2]) + (four[1] + four[3]);
     for (; k < d; ++k) {
@@ -28,6 +38,28 @@ static double squared_distance(const float* a, const float* b, int64_t d) {
         result += away * away;
     }
     return result;
+}
+
+// How many of `count` numbers are less than each of them.
+static void ranks(const double* numbers, int64_t count, int32_t* less) {
+    typedef double Four __attribute__((vector_size(32)));
+    typedef int64_t Counts __attribute__((vector_size(32)));
+    for (int64_t i = 0; i < count; ++i) {
+        const double one = numbers[i];
+        const Four ones = {one, one, one, one};
+        Counts found[2] = {};
+        int64_t j = 0;
+        for (; j + 8 <= count; j += 8) {
+            Four some[2];
+            __builtin_memcpy(some, numbers + j, sizeof some);
+            found[0] -= some[0] < ones;
+            found[1] -= some[1] < ones;
+        }
+        const Counts sum = found[0] + found[1];
+        int64_t total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+        for (; j < count; ++j) total += numbers[j] < one;
+        less[i] = static_cast<int32_t>(total);
+    }
 }
 
 static double distance_sum(const float* point, const float* axes, int64_t stride,
@@ -60,6 +92,26 @@ static double distance_sum(const float* point, const float* axes, int64_t stride
     return total;
 }
 
+// Sixteen lanes, a panel's width, and how many queries have sums of them in registers.
+#if defined(__AVX512F__)
+typedef float Sixteen __attribute__((vector_size(64)));
+constexpr int kSeats = 12;
+
+static inline Sixteen sixteen(const float* from) { return (Sixteen)_mm512_loadu_ps(from); }
+static inline void add_square(Sixteen x, float query, Sixteen& sum) {
+    const __m512 away = _mm512_sub_ps((__m512)x, _mm512_set1_ps(query));
+    sum = (Sixteen)_mm512_fmadd_ps(away, away, (__m512)sum);
+}
+static inline uint32_t less(Sixteen sum, float threshold) {
+    return _mm512_cmp_ps_mask((__m512)sum, _mm512_set1_ps(threshold), _CMP_LT_OQ);
+}
+#else
+struct Sixteen {
+    Lanes low, high;
+};
+constexpr int kSeats = 6;
+
+static inline Sixteen sixteen(const float* from) { return {load(from), load(from + kLanes)}; }
 static inline Lanes multiply_add(Lanes a, Lanes b, Lanes sum) {
 #if defined(__FMA__)
     return (Lanes)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)sum);
@@ -67,55 +119,76 @@ static inline Lanes multiply_add(Lanes a, Lanes b, Lanes sum) {
     return a * b + sum;
 #endif
 }
+static inline void add_square(Sixteen x, float query, Sixteen& sum) {
+    const Lanes low = x.low - all(query), high = x.high - all(query);
+    sum.low = multiply_add(low, low, sum.low);
+    sum.high = multiply_add(high, high, sum.high);
+}
+static inline uint32_t less(Sixteen sum, float threshold) {
+    return bits(sum.low < all(threshold)) | bits(sum.high < all(threshold)) << kLanes;
+}
+#endif
 
 // Axes after which a block may be given up: the first principal axes carry most of a
 // distance, and a sum that is too long stays so.
 constexpr int64_t kAxes = 16;
 
-// Squared distances of a few queries to sixteen points: the inner block of the search.
+// Squared distances of kCount queries to sixteen points: the inner block of the search.
 // Differences are squared as they are. Products, |q|^2 + |x|^2 - 2 q.x, would save one
 // of two instructions and lose all digits where groups are tight and far apart. These
 // distances only choose candidates; those that leave the search are computed afresh
 // (squared_distance), so fused multiply-add is welcome.
-//
-// `queries` are kQueries rows of d numbers, `panel` is d x kPanel. Writes the squared
-// distances and, per query, a bit for each one below its threshold; the distances are
-// whole only where some bit is set.
-static void distances(const float* const* queries, const float* panel, int64_t d,
-                      const float* thresholds, float* out, uint32_t* below) {
-    Lanes total[kQueries][2];
-    for (int q = 0; q < kQueries; ++q) total[q][0] = total[q][1] = all(0.0f);
-    const float* x = panel;
-    const float* const query[kQueries] = {queries[0], queries[1], queries[2],
-                                          queries[3], queries[4], queries[5]};
+template <int kCount>
+static uint32_t distance_block(const float* const* queries, const float* panel, int64_t d,
+                               const float* thresholds, float* out, uint32_t* below) {
+    Sixteen total[kCount] = {};
+    const float* query[kCount];
+#pragma GCC unroll 12
+    for (int q = 0; q < kCount; ++q) query[q] = queries[q];
     for (int64_t k = 0; k < d;) {
         const int64_t stop = k + kAxes < d ? k + kAxes : d;
-        for (; k < stop; ++k, x += kPanel) {
-            const Lanes low = load(x), high = load(x + kLanes);
-#pragma GCC unroll 6
-            for (int q = 0; q < kQueries; ++q) {
-                const Lanes value = all(query[q][k]);
-                const Lanes first = value - low, second = value - high;
-                total[q][0] = multiply_add(first, first, total[q][0]);
-                total[q][1] = multiply_add(second, second, total[q][1]);
-            }
+        for (; k < stop; ++k, panel += kPanel) {
+            const Sixteen x = sixteen(panel);
+#pragma GCC unroll 12
+            for (int q = 0; q < kCount; ++q) add_square(x, query[q][k], total[q]);
         }
-        Mask hope = {};  // lanes in which some query may still find a neighbour
-#pragma GCC unroll 6
-        for (int q = 0; q < kQueries; ++q) {
-            const Lanes threshold = all(thresholds[q]);
-            hope |= (total[q][0] < threshold) | (total[q][1] < threshold);
-        }
-        if (bits(hope) == 0) {
-            for (int q = 0; q < kQueries; ++q) below[q] = 0;
-            return;
-        }
+        uint32_t hope = 0;  // lanes in which some query may still find a neighbour
+#pragma GCC unroll 12
+        for (int q = 0; q < kCount; ++q) hope |= less(total[q], thresholds[q]);
+        if (hope == 0) return 0;
     }
-    for (int q = 0; q < kQueries; ++q) {
-        __builtin_memcpy(out + q * kPanel, total[q], sizeof total[q]);
-        const Lanes threshold = all(thresholds[q]);
-        below[q] = bits(total[q][0] < threshold) | bits(total[q][1] < threshold) << kLanes;
+    uint32_t hits = 0;
+#pragma GCC unroll 12
+    for (int q = 0; q < kCount; ++q) {
+        __builtin_memcpy(out + q * kPanel, &total[q], sizeof total[q]);
+        below[q] = less(total[q], thresholds[q]);
+        hits |= (below[q] != 0 ? 1u : 0u) << q;
     }
+    return hits;
+}
+
+typedef uint32_t (*DistanceBlock)(const float* const*, const float*, int64_t, const float*,
+                                  float*, uint32_t*);
+
+static const DistanceBlock kBlocks[] = {
+    distance_block<1>,  distance_block<2>,  distance_block<3>, distance_block<4>,
+    distance_block<5>,  distance_block<6>,
+#if defined(__AVX512F__)
+    distance_block<7>,  distance_block<8>,  distance_block<9>, distance_block<10>,
+    distance_block<11>, distance_block<12>,
+#endif
+};
+
+static uint32_t distances(const float* const* queries, int count, const float* panel,
+                          int64_t d, const float* thresholds, float* out, uint32_t* below) {
+    uint32_t hits = 0;
+    for (int first = 0; first < count; first += kSeats) {
+        const int some = count - first < kSeats ? count - first : kSeats;
+        hits |= kBlocks[some - 1](queries + first, panel, d, thresholds + first,
+                                  out + first * kPanel, below + first)
+                << first;
+    }
+    return hits;
 }
 
 }  // namespace LOCALMAP_ISA

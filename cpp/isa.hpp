@@ -39,7 +39,7 @@ struct Adam {
     float beta1, beta2;
 };
 
-constexpr int kQueries = 6;  // with kPanel: as many sums as a CPU has registers for
+constexpr int kQueries = 12;  // with kPanel: as many sums as a CPU has registers for
 constexpr int kPanel = 16;
 
 struct Rows {
@@ -51,9 +51,13 @@ struct Rows {
     // Squared Euclidean distance of two rows of d numbers, summed in double: rows of
     // integers have exact distances, so equal distances stay equal in any unit.
     double (*squared_distance)(const float* a, const float* b, int64_t d);
-    // Squared distances of kQueries queries to kPanel points (distance.hpp).
-    void (*distances)(const float* const* queries, const float* panel, int64_t d,
-                      const float* thresholds, float* out, uint32_t* below);
+    // How many of `count` numbers are less than each of them: its place once they are sorted.
+    void (*ranks)(const double* numbers, int64_t count, int32_t* less);
+    // Squared distances of up to kQueries queries, rows of d numbers, to the kPanel points
+    // of a panel, d x kPanel. Returns a bit for each query with some below its threshold;
+    // their `below` has a bit for each of these, and only their distances are whole.
+    uint32_t (*distances)(const float* const* queries, int count, const float* panel,
+                          int64_t d, const float* thresholds, float* out, uint32_t* below);
     // Sum of the distances from `point` to `count` points stored axis by axis, each
     // axis `stride` numbers long.
     double (*distance_sum)(const float* point, const float* axes, int64_t stride,

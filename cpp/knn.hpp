@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -56,10 +58,48 @@ private:
     std::vector<float> data_;
 };
 
-struct Candidate {
-    float distance;  // squared
-    std::int32_t row;
-};
+// A candidate as one number, so that the nearer comes first, of equals the lower row:
+// the bits of a squared distance, which are in the order of what they mean, then the row.
+using Candidate = std::uint64_t;
+
+inline Candidate candidate(float distance, std::int32_t row) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &distance, sizeof bits);
+    return std::uint64_t{bits} << 32 | static_cast<std::uint32_t>(row);
+}
+inline std::int32_t row_of(Candidate one) { return static_cast<std::int32_t>(one & 0xFFFFFFFFu); }
+inline float distance_of(Candidate one) {
+    const auto bits = static_cast<std::uint32_t>(one >> 32);
+    float distance;
+    std::memcpy(&distance, &bits, sizeof distance);
+    return distance;
+}
+
+// Bring the `keep` least of `count` numbers, all different, to the front, in no order. Which
+// of two numbers is less cannot be foretold: no branch depends on it.
+inline void bring_least(Candidate* some, std::size_t count, std::size_t keep) {
+    std::size_t low = 0, high = count;  // the border lies in here
+    while (high - low > 1) {
+        const Candidate a = some[low], b = some[(low + high) / 2], c = some[high - 1];
+        const Candidate pivot = std::max(std::min(a, b), std::min(std::max(a, b), c));
+        std::size_t at = low;
+        for (std::size_t j = low; j < high; ++j) {
+            const Candidate one = some[j];
+            some[j] = some[at];
+            some[at] = one;
+            at += one < pivot;
+        }
+        if (at == keep) return;
+        if (at > keep) {
+            high = at;
+        } else if (at > low) {
+            low = at;
+        } else {  // the pivot is the least
+            std::swap(some[low], *std::find(some + low, some + high, pivot));
+            if (++low == keep) return;
+        }
+    }
+}
 
 // The best `keep` candidates of each of some queries: collected loosely, cut when full.
 class Best {
@@ -67,39 +107,40 @@ public:
     void reset(std::int64_t queries, std::int64_t keep) {
         keep_ = static_cast<std::size_t>(keep);
         room_ = 2 * keep_ + kPanel;
-        found_.resize(static_cast<std::size_t>(queries) * room_);
+        const std::size_t size = static_cast<std::size_t>(queries) * room_;
+        if (size > size_) {  // not filled: nothing is read before it is written
+            found_.reset(new Candidate[size]);
+            size_ = size;
+        }
         count_.assign(static_cast<std::size_t>(queries), 0);
         threshold_.assign(static_cast<std::size_t>(queries),
                           std::numeric_limits<float>::infinity());
     }
     float threshold(std::size_t query) const { return threshold_[query]; }
-    void add(std::size_t query, Candidate candidate) {
-        found_[query * room_ + count_[query]++] = candidate;
-        if (count_[query] == room_) cut(query);
+    void add(std::size_t query, Candidate one) {
+        of(query)[count_[query]++] = one;
+        if (count_[query] == room_ || keep_ == 1) cut(query);
     }
     // Keep the best; they come first, in no order. Returns how many there are.
     std::size_t cut(std::size_t query) {
         Candidate* mine = of(query);
-        if (count_[query] > keep_) {
-            std::nth_element(mine, mine + keep_ - 1, mine + count_[query], better);
+        if (count_[query] >= keep_ && count_[query] > 0) {
+            bring_least(mine, count_[query], keep_);
             count_[query] = keep_;
-            threshold_[query] = mine[keep_ - 1].distance;
+            threshold_[query] = distance_of(*std::max_element(mine, mine + keep_));
         }
         return count_[query];
     }
-    Candidate* of(std::size_t query) { return found_.data() + query * room_; }
-    static bool better(const Candidate& a, const Candidate& b) {
-        return a.distance < b.distance || (a.distance == b.distance && a.row < b.row);
-    }
+    Candidate* of(std::size_t query) { return found_.get() + query * room_; }
 
 private:
-    std::size_t keep_ = 0, room_ = 0;
-    std::vector<Candidate> found_;
+    std::size_t keep_ = 0, room_ = 0, size_ = 0;
+    std::unique_ptr<Candidate[]> found_;
     std::vector<std::size_t> count_;
     std::vector<float> threshold_;
 };
 
-// Up to six queries, with their places in a Best.
+// A few queries, with their places in a Best.
 class Block {
 public:
     explicit Block(std::int64_t d) : d_(d) {}
@@ -107,8 +148,7 @@ public:
     bool full() const { return count_ == kQueries; }
     // `row` is the row of the data that the query is, which it does not find; or kNoRow.
     void add(const float* query, std::int32_t row, std::size_t place) {
-        // Empty seats repeat the last query and find nothing.
-        for (int q = count_; q < kQueries; ++q) query_[q] = query;
+        query_[count_] = query;
         row_[count_] = row;
         place_[count_++] = place;
     }
@@ -117,20 +157,24 @@ public:
               Best& best) const {
         float distance[kQueries * kPanel], thresholds[kQueries];
         std::uint32_t below[kQueries];
-        for (int q = count_; q < kQueries; ++q) thresholds[q] = 0.0f;
+        float widest = 0.0f;
+        for (int q = 0; q < count_; ++q)
+            widest = std::max(widest, thresholds[q] = best.threshold(place_[q]));
+        if (widest == 0.0f) return;  // as many duplicates as anyone asked for
+        const auto distances = rows().distances;
         for (std::int64_t p = first; p < last; ++p) {
-            float widest = 0.0f;
-            for (int q = 0; q < count_; ++q)
-                widest = std::max(widest, thresholds[q] = best.threshold(place_[q]));
-            if (widest == 0.0f) return;  // as many duplicates as anyone asked for
-            rows().distances(query_, panels.data + p * kPanel * d_, d_, thresholds, distance, below);
-            for (int q = 0; q < count_; ++q)
+            std::uint32_t hits = distances(query_, count_, panels.data + p * kPanel * d_, d_,
+                                           thresholds, distance, below);
+            for (; hits != 0; hits &= hits - 1) {
+                const int q = __builtin_ctz(hits);
                 for (std::uint32_t bits = below[q]; bits != 0; bits &= bits - 1) {
                     const int lane = __builtin_ctz(bits);
                     const std::int32_t found = panels.rows[p * kPanel + lane];
                     if (found != row_[q])
-                        best.add(place_[q], {distance[q * kPanel + lane], found});
+                        best.add(place_[q], candidate(distance[q * kPanel + lane], found));
                 }
+                thresholds[q] = best.threshold(place_[q]);
+            }
         }
     }
 
@@ -151,22 +195,48 @@ public:
     void write(const float* Z, std::int64_t d, const float* query, const Candidate* found,
                std::size_t count, std::int64_t k, std::int32_t* indices,
                float* distances) {
-        sorted_.clear();
-        for (std::size_t c = 0; c < count; ++c)
-            sorted_.emplace_back(
-                rows().squared_distance(query, Z + found[c].row * d, d), found[c].row);
-        std::sort(sorted_.begin(), sorted_.end());
+        const auto squared_distance = rows().squared_distance;
+        squared_.resize(count);
+        less_.resize(count);
+        sorted_.assign(count, {});
+        for (std::size_t c = 0; c < std::min(count, kAhead); ++c) fetch(Z, d, row_of(found[c]));
+        for (std::size_t c = 0; c < count; ++c) {
+            if (c + kAhead < count) fetch(Z, d, row_of(found[c + kAhead]));
+            squared_[c] = squared_distance(query, Z + row_of(found[c]) * d, d);
+        }
+        rows().ranks(squared_.data(), static_cast<std::int64_t>(count), less_.data());
+        for (std::size_t c = 0; c < count; ++c) {
+            auto at = static_cast<std::size_t>(less_[c]);
+            const Sorted one{squared_[c], row_of(found[c]), true};
+            for (; sorted_[at].there; ++at)  // as far away as one that came before
+                if (one.row < sorted_[at].row) break;
+            for (Sorted next = one; ; ++at) {
+                std::swap(next, sorted_[at]);
+                if (!next.there) break;
+            }
+        }
         for (std::int64_t s = 0; s < k; ++s) {
-            const bool there = static_cast<std::size_t>(s) < sorted_.size();
+            const bool there = static_cast<std::size_t>(s) < count;
             const auto at = static_cast<std::size_t>(there ? s : 0);
-            indices[s] = there ? sorted_[at].second : kNoRow;
-            distances[s] = there ? static_cast<float>(std::sqrt(sorted_[at].first))
+            indices[s] = there ? sorted_[at].row : kNoRow;
+            distances[s] = there ? static_cast<float>(std::sqrt(sorted_[at].squared))
                                  : std::numeric_limits<float>::infinity();
         }
     }
 
 private:
-    std::vector<std::pair<double, std::int32_t>> sorted_;
+    struct Sorted {
+        double squared;
+        std::int32_t row;
+        bool there;
+    };
+    static constexpr std::size_t kAhead = 4;  // rows asked for before their turn
+    static void fetch(const float* Z, std::int64_t d, std::int32_t row) {
+        for (std::int64_t k = 0; k < d; k += 16) __builtin_prefetch(Z + row * d + k);
+    }
+    std::vector<double> squared_;
+    std::vector<std::int32_t> less_;
+    std::vector<Sorted> sorted_;
 };
 
 inline std::vector<std::int32_t> all_rows(std::int64_t n) {
@@ -197,7 +267,7 @@ void scan_all(const Panels& panels, std::int64_t d, std::int64_t count, Query qu
             block.scan(panels.view(), first, std::min(panels.count(), first + run), best);
 }
 
-constexpr std::int64_t kTile = 32 * kQueries;  // queries that share a run of panels
+constexpr std::int64_t kTile = 16 * kQueries;  // queries that share a run of panels
 
 // The k nearest rows of Z for each of `count` queries, by comparing with all rows.
 // `query(q)` is the q-th query's numbers, `self(q)` the row that it is, or kNoRow.

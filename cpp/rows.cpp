@@ -26,8 +26,8 @@ static void project(const float* x, const float* C, int64_t D, int64_t d,
 #define LOCALMAP_NAME(name) LOCALMAP_TEXT(name)
 
 extern const Rows kRows;
-const Rows kRows = {pull,         move,    squared_distance,           distances,
-                    distance_sum, project, LOCALMAP_NAME(LOCALMAP_ISA)};
+const Rows kRows = {pull,      move,         squared_distance, ranks,
+                    distances, distance_sum, project,          LOCALMAP_NAME(LOCALMAP_ISA)};
 
 }  // namespace LOCALMAP_ISA
 }  // namespace localmap

@@ -16,7 +16,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from localmap import datasets
-from localmap.bench import paper, plan, report, run, seeds, sets, summary, worker
+from localmap.bench import crew, paper, plan, report, run, seeds, sets, summary, worker
 from localmap.bench.machine import in_words, peak_mb, resident_mb
 from localmap.bench.methods import COMPARED, METHODS, Method
 from localmap.cli import main
@@ -53,15 +53,15 @@ def finished(small, other, tmp_path_factory):
         return folder, found + go(jobs(other, ("pca",), 1), folder)
 
 
-def in_this_process(job, folder, measures, limits=None):
+def in_this_process(job, folder, measures, *_):
     """What a worker tells of a job."""
     task = asdict(job) | {
-        "measures": list(measures), "parent": os.getppid(),
+        "measures": list(measures),
         "map": str(folder / "maps" / f"{job.name}.npz"),
-        "result": str(folder / "result.json"),
-    }  # fmt: skip
+    }
     (folder / "job.json").write_text(json.dumps(task))
-    worker.main(str(folder / "job.json"))
+    worker.WARM.clear()
+    worker.do(folder / "job.json")
     version = METHODS[job.method].version
     row = {"name": job.name, **asdict(job), "version": version, "machine": in_words()}
     return row | json.loads((folder / "result.json").read_text())
@@ -89,7 +89,7 @@ def done(monkeypatch):
 
 
 def go(planned, folder, measures=FEW, limits=None, **options):
-    return list(run.run(planned, folder, measures, limits or run.Limits(), quiet=True,
+    return list(run.run(planned, folder, measures, limits or crew.Limits(), quiet=True,
                         **options))  # fmt: skip
 
 
@@ -122,7 +122,7 @@ def test_presets_plan_what_they_say():
     assert len(planned) == 9 * len(COMPARED) * 10
     assert len({job.name for job in planned}) == len(planned)
     tuned = plan.jobs(plan.PRESETS["tuned"], ["usps"])
-    assert sum(job.method == "umap" for job in tuned) == 15
+    assert sum(job.method == "umap" for job in tuned) == 42
     assert len({job.name for job in tuned}) == len(tuned)
     assert all(
         job.params == {"init": "random"} for job in plan.jobs(plan.PRESETS["init"])
@@ -259,11 +259,11 @@ def test_absent_failing_and_slow_methods_are_told_and_stop_nothing(
     assert "neither a data set nor a file" in failed["failed"]
     assert "failed" not in fine
     (slow,) = go(
-        [plan.Job(small, "pacmap", 6)], tmp_path, limits=run.Limits(seconds=0.3)
+        [plan.Job(small, "pacmap", 6)], tmp_path, limits=crew.Limits(seconds=0.3)
     )
     assert slow["failed"] == "took more than 0.3 s"
     (large,) = go(
-        [plan.Job(small, "pacmap", 7)], tmp_path, limits=run.Limits(gigabytes=0.001)
+        [plan.Job(small, "pacmap", 7)], tmp_path, limits=crew.Limits(gigabytes=0.001)
     )
     assert large["failed"] == "took more than 0.001 GB"
     told = written(tmp_path / "told", [absent, fine, large])
@@ -310,7 +310,7 @@ def test_many_sets_stand_below_each_other(tmp_path):
 def test_what_differs_from_the_paper_is_listed(tmp_path):
     rows = [row("authors-localmap", 0, 0.64), row("pacmap", 0, 0.57)]
     text = written(tmp_path, [*rows, row("umap", 0, 0.2)])
-    told = text.split("## Silhouettes more than 0.03 from the paper's")[1]
+    told = text.split("## silhouette: more than 0.03 from the paper's")[1]
     assert told.split("##")[0].strip().splitlines() == [
         "- silhouette of LocalMAP (authors) on usps: 0.640 here, 0.60 in the paper",
         "- silhouette of UMAP on usps: 0.200 here, 0.53 in the paper",
@@ -378,7 +378,7 @@ def test_failed_changed_and_partly_measured_runs_are_done_again(tmp_path, done):
     ):
         known(tmp_path, kept)
         done.clear()
-        (found,) = go([job], tmp_path, FEW[:1], run.Limits(seconds, 16.0))
+        (found,) = go([job], tmp_path, FEW[:1], crew.Limits(seconds, 16.0))
         assert (found == kept) is not again
         assert done == [job] * again
 
@@ -570,18 +570,18 @@ def test_a_map_that_is_made_is_kept_when_measuring_takes_too_long(
     """Here a worker tells of a map and one measure, and then no more."""
     told = {"seconds": 3.0, "measures": {"silhouette": 0.5}, "unmeasured": {}}
     code = (
-        "import json, pathlib, sys, time\n"
-        "job = json.loads(pathlib.Path(sys.argv[1]).read_text())\n"
-        f"pathlib.Path(job['result']).write_text({json.dumps(told)!r})\n"
+        "import pathlib, sys, time\n"
+        "result = pathlib.Path(input()).with_name('result.json')\n"
+        f"result.write_text({json.dumps(told)!r})\n"
         "time.sleep(60)"
     )
     real = subprocess.Popen
     monkeypatch.setattr(
-        run.subprocess,
+        crew.subprocess,
         "Popen",
         lambda command, **how: real([sys.executable, "-c", code, command[-1]], **how),
     )
-    (found,) = go(jobs(small, ("pca",), 1), tmp_path, limits=run.Limits(2.0))
+    (found,) = go(jobs(small, ("pca",), 1), tmp_path, limits=crew.Limits(2.0))
     assert found["seconds"] == 3.0
     assert found["measures"] == {"silhouette": 0.5}
     assert found["unmeasured"] == {"10-NN accuracy": "took more than 2 s"}
@@ -607,18 +607,17 @@ def test_labels_that_are_missing_cost_no_method(tmp_path):
 
 def test_a_worker_ends_with_the_process_that_started_it(tmp_path):
     """Also if that is gone before the worker has come to itself."""
-    job = str(tmp_path / "job.json")
+    job = tmp_path / "job.json"
+    job.write_text(json.dumps({"seed": 0, "params": {}, "dataset": "", "labels": None}))
     code = (
-        "import time; from localmap.bench import sets, worker\n"
+        "import sys, time; from localmap.bench import sets, worker\n"
         "sets.load = lambda *_, **__: time.sleep(60)\n"
-        f"worker.main({job!r})"
+        f"sys.stdin = [{str(job)!r}]; worker.main(int(sys.argv[1]))"
     )
     starter = (
-        "import json, os, subprocess as s, sys\n"
-        "job = dict(parent=os.getpid(), seed=0, params={}, dataset='', labels=None)\n"
-        f"json.dump(job, open({job!r}, 'w'))\n"
-        f"child = s.Popen([sys.executable, '-c', {code!r}], stdout=s.DEVNULL)\n"
-        "print(child.pid)"
+        "import os, subprocess as s, sys\n"
+        f"command = [sys.executable, '-c', {code!r}, str(os.getpid())]\n"
+        "print(s.Popen(command, stdout=s.DEVNULL).pid)"
     )
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", starter],

@@ -38,6 +38,12 @@ def add(compare: argparse.ArgumentParser) -> None:
     )
     compare.add_argument("--metrics", nargs="+", metavar="NAME", help="measures")
     compare.add_argument("--out", type=Path, default=Path("bench"), metavar="FOLDER")
+    compare.add_argument(
+        "--at-best", action="store_true", help="of tuned: the paper's best alone"
+    )
+    compare.add_argument(
+        "--hours", type=float, metavar="H", help="begin no run after so many"
+    )
     compare.add_argument("--time-limit", type=float, default=3600.0, metavar="SECONDS")
     compare.add_argument("--memory-limit", type=float, default=16.0, metavar="GB")
     compare.add_argument(
@@ -50,6 +56,7 @@ def bench(arguments: argparse.Namespace) -> None:
     """Compare methods on data sets, each run in a process of its own."""
     _check_installed("jinja2", "psutil")
     from localmap.bench import report, run, seeds, worker
+    from localmap.bench.crew import Limits
 
     preset = plan.PRESETS[arguments.preset]
     planned = plan.jobs(
@@ -58,6 +65,7 @@ def bench(arguments: argparse.Namespace) -> None:
         arguments.methods,
         arguments.runs,
         arguments.labels,
+        at_best=arguments.at_best,
     )
     out: Path = arguments.out
     out.mkdir(parents=True, exist_ok=True)
@@ -76,8 +84,10 @@ def bench(arguments: argparse.Namespace) -> None:
         planned,
         out,
         wanted,
-        run.Limits(arguments.time_limit, arguments.memory_limit),
+        Limits(arguments.time_limit, arguments.memory_limit),
         once_above=arguments.once_above,
+        hours=arguments.hours,
+        together=preset.tuned,
         known_only=arguments.report_only,
         quiet=arguments.quiet,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -23,9 +22,12 @@ TORN: Final = {"pieces": 0.3, "strays": 0.003}
 def notes_of(found: Sequence[Table]) -> Notes:
     """Return what is to be told of the tables."""
     notes = {
-        f"Silhouettes more than {TOLERANCE['silhouette']} from the paper's": list(
-            _differences(found)
-        ),
+        **{
+            f"{measure}: more than {most} from the paper's": list(
+                _differences(found, measure, most)
+            )
+            for measure, most in TOLERANCE.items()
+        },
         f"One piece torn: by {TORN['pieces']} pieces or {TORN['strays']:.1%} strays "
         "more than by PaCMAP": list(_torn(found)),
         "Cuts that move with the seed: parts that are no groups": list(_moving(found)),
@@ -34,11 +36,12 @@ def notes_of(found: Sequence[Table]) -> Notes:
     return {heading: lines for heading, lines in notes.items() if lines}
 
 
-def _differences(found: Sequence[Table]) -> Iterator[str]:
+def _differences(found: Sequence[Table], measure: str, most: float) -> Iterator[str]:
     for table in found:
-        tolerance = TOLERANCE.get(table.measure, math.inf)
+        if table.measure != measure:
+            continue
         for title, dataset, cell in table.cells():
-            if cell.differs_from_paper(tolerance):
+            if cell.differs_from_paper(most):
                 yield (
                     f"{table.title} of {title} on {dataset}: {cell.text} here, "
                     f"{cell.paper:.2f} in the paper"

@@ -11,19 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from localmap.bench import paper
+from localmap.bench import paper, tuning
 from localmap.bench.methods import COMPARED
 from localmap.bench.sets import is_generated
 from localmap.datasets import ONE_PIECE
-
-# Grids for the methods that the paper tunes. It names the parameters; the values here
-# are the usual ranges, as its own lists are not published with its code.
-TUNED: Final[dict[str, dict[str, Sequence[Any]]]] = {
-    "tsne": {"perplexity": (10, 20, 30, 50, 100)},
-    "umap": {"n_neighbors": (5, 10, 15, 30, 60), "min_dist": (0.01, 0.1, 0.5)},
-    "phate": {"knn": (5, 10, 20), "decay": (20, 40)},
-    "largevis": {"perplexity": (15, 30, 50)},
-}
 
 SMALL: Final = ("usps", "20ng", "coil20", "kang")
 LARGE: Final = ("mnist", "fmnist")
@@ -61,6 +52,9 @@ GROUP_MEASURES: Final = (
     "silhouette", "ARI of visible groups", "visible groups", "preservation",
     "10-NN accuracy", "SVM accuracy", "trustworthiness", "continuity",
     "random triplets", "pieces", "strays",
+)  # fmt: skip
+TUNED_MEASURES: Final = (
+    "silhouette", "SVM accuracy", "ARI of visible groups", "splits", "merges",
 )  # fmt: skip
 
 
@@ -112,6 +106,7 @@ class Preset:
     measures: tuple[str, ...] | None = None
     large: tuple[str, ...] = LARGE  # sets that get a third of the runs, at least one
     task: str = "map"
+    tuned: bool = False  # with the parameters of `tuning`, in its order
 
     def seeds(self, dataset: str, runs: int | None) -> range:
         """Return the seeds of a data set; `runs` if so many are asked for."""
@@ -152,11 +147,12 @@ PRESETS: Final[dict[str, Preset]] = {
         measures=("silhouette",),
     ),
     "tuned": Preset(
-        "the rivals with other parameters",
-        paper.SETS[:6],
-        (*TUNED, "localmap"),
+        "the paper's grids of the rivals, and one of ours",
+        ("digits", *paper.SETS[:6]),
+        tuning.METHODS,
         1,
-        TUNED,
+        measures=TUNED_MEASURES,
+        tuned=True,
     ),
     "variants": Preset(
         "methods as the paper may have run them",
@@ -229,21 +225,42 @@ def jobs(
     methods: Sequence[str] | None = None,
     runs: int | None = None,
     labels: str | None = None,
+    *,
+    at_best: bool = False,
 ) -> list[Job]:
-    """Return all runs: seeds outermost, so that what is cut short has every method."""
+    """Return all runs: seeds outermost, so that what is cut short has every method.
+
+    With `at_best` the tuned methods have the paper's best parameters alone.
+    """
     if runs is not None and runs < 1:
         msg = f"runs is the number of seeds, at least 1; got {runs}"
         raise ValueError(msg)
-    planned = []
-    sets = datasets or preset.datasets
+    if at_best and not preset.tuned:
+        msg = "the paper's best parameters are those of the preset tuned"
+        raise ValueError(msg)
+    sets, methods = datasets or preset.datasets, methods or preset.methods
+    tried = _tried(preset, sets, methods, at_best=at_best)
     most = max(len(preset.seeds(dataset, runs)) for dataset in sets)
-    for seed, dataset in itertools.product(range(most), sets):
-        if seed not in preset.seeds(dataset, runs):
-            continue
-        for method in methods or preset.methods:
-            grid = preset.grids.get(method, {})
-            for values in itertools.product(*grid.values()):
-                params = dict(zip(grid, values, strict=True))
-                job = Job(dataset, method, seed, params, labels, preset.task)
-                planned.append(job)
-    return planned
+    return [
+        Job(dataset, method, seed, params, labels, preset.task)
+        for seed in range(most)
+        for dataset, method, params in tried
+        if seed in preset.seeds(dataset, runs)
+    ]
+
+
+def _tried(
+    preset: Preset, sets: Sequence[str], methods: Sequence[str], *, at_best: bool
+) -> list[tuple[str, str, dict[str, Any]]]:
+    """Return data set, method and parameters of what each seed is tried with."""
+    pairs = itertools.product(sets, methods)
+    if at_best:
+        return [(s, m, params) for s, m in pairs for params in tuning.at_best(m, s)]
+    if preset.tuned:
+        return tuning.in_shares(sets, methods)
+    return [
+        (dataset, method, dict(zip(axes, values, strict=True)))
+        for dataset, method in pairs
+        for axes in [preset.grids.get(method, {})]
+        for values in itertools.product(*axes.values())
+    ]

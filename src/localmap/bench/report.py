@@ -149,7 +149,7 @@ def _about(results: Sequence[dict[str, Any]]) -> list[str]:
         "the rows of the largest label."
     )
     caveats = (
-        "The paper's numbers are those of its Tables 1 and 2; its times are of 12 "
+        "The paper's numbers are of ten runs; its times are of 12 "
         "cores and a GPU. NCVis stands for contrastive-ne's NCE mode with a neural "
         "network, as in the authors' script, and LargeVis for torchdr's; t-SNE is "
         "openTSNE, as the paper says (the script runs scikit-learn's). UMAP, TriMap "

@@ -1,7 +1,9 @@
-"""One run in a process of its own: ``python -m localmap.bench.worker JOB.json``.
+"""Runs in a process of their own: ``python -m localmap.bench.worker PARENT``.
 
-Loads the data, warms up on a few rows, makes the map, and writes the map and one JSON
-file: time, memory and, as they come, measures. What a package prints is not read.
+The files that describe the runs come line by line. For each the process loads the
+data, warms up on a few rows if it did not before, makes the map, and writes it and,
+beside the job, ``result.json``: time, memory and, as they come, measures; then
+``done``. What a package prints is not read.
 """
 
 from __future__ import annotations
@@ -29,17 +31,27 @@ from localmap.metrics.scorecard import MEASURES, Scorecard, measured
 WARM_ROWS: Final = 500
 WARM_PLACED: Final = 100
 
+WARM: Final[set[str]] = set()  # methods that this process has run
+
 # Measures that are made unless others are asked for.
 USUAL: Final = tuple(
     name for name, measure in MEASURES.items() if measure.labels or measure.data
 )
 
 
-def main(path: str) -> None:
-    """Do the job that the file at `path` describes; write the result where it says."""
-    job = json.loads(Path(path).read_text())
-    watch = threading.Thread(target=_end_with, args=(job["parent"],), daemon=True)
+def main(parent: int) -> None:
+    """Do the jobs that come in, as long as the process that sends them is there."""
+    watch = threading.Thread(target=_end_with, args=(parent,), daemon=True)
     watch.start()
+    for line in sys.stdin:
+        path = Path(line.rstrip("\n"))
+        do(path)
+        path.with_name("done").touch()
+
+
+def do(path: Path) -> None:
+    """Do the job that the file at `path` describes; write the result beside it."""
+    job = json.loads(path.read_text()) | {"result": path.with_name("result.json")}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -54,7 +66,8 @@ def _work(job: dict[str, Any]) -> None:
     seed, params = job["seed"], job["params"]
     X, y = sets.load(job["dataset"], seed=seed, labels=job["labels"])
     method = METHODS[job["method"]]
-    warmed = warmed_up(method, X, params)
+    warmed = {} if job["method"] in WARM else warmed_up(method, X, params)
+    WARM.add(job["method"])
     loaded_mb = peak_mb()
     make = {"map": _mapped, "transform": _placed}[job["task"]]
     Y, seconds, found = make(method, X, y, seed, params)
@@ -158,4 +171,4 @@ def _end_with(parent: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(int(sys.argv[1]))

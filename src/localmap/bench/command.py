@@ -6,21 +6,26 @@ import argparse
 import importlib
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from localmap import datasets
 from localmap.bench import plan, sets
 from localmap.bench.methods import METHODS
 from localmap.metrics import MEASURES
 
+INSIGHTS: Final = "near pairs between classes, against length and against n"
+
 
 def add(compare: argparse.ArgumentParser) -> None:
     """Add the options."""
     about = "; ".join(f"{name}: {preset.help}" for name, preset in plan.PRESETS.items())
+    about += f"; insights: {INSIGHTS}"
     compare.description = (
         f"Presets. {about}. A run that was killed goes on where it was."
     )
-    compare.add_argument("preset", nargs="?", default="quick", choices=plan.PRESETS)
+    compare.add_argument(
+        "preset", nargs="?", default="quick", choices=(*plan.PRESETS, "insights")
+    )
     compare.add_argument(
         "--datasets", nargs="+", metavar="SET", help="names, or files of your own"
     )
@@ -55,6 +60,9 @@ def add(compare: argparse.ArgumentParser) -> None:
 def bench(arguments: argparse.Namespace) -> None:
     """Compare methods on data sets, each run in a process of its own."""
     _check_installed("jinja2", "psutil")
+    if arguments.preset == "insights":
+        _insights(arguments)
+        return
     from localmap.bench import report, run, seeds, worker
     from localmap.bench.crew import Limits
 
@@ -100,6 +108,24 @@ def bench(arguments: argparse.Namespace) -> None:
     failed = sum("failed" in row for row in found)
     page = out / "report.html"
     print(f"{len(found)} runs, {failed} of them failed; wrote {page} and others.")
+
+
+def _insights(arguments: argparse.Namespace) -> None:
+    """Measure and draw the paper's two insights on one set: no comparison of runs."""
+    from localmap.bench import insights
+
+    for option in ("methods", "runs", "metrics", "report_only"):
+        if getattr(arguments, option):
+            told = option.replace("_", "-")
+            msg = f"insights takes --datasets, --labels and --out; got --{told}"
+            raise ValueError(msg)
+    names = arguments.datasets or ["mnist"]
+    if len(names) > 1:
+        msg = f"insights are those of one set; got {', '.join(names)}"
+        raise ValueError(msg)
+    _fetch(names[0])
+    insights.write(arguments.out, names[0], labels=arguments.labels)
+    print(f"Wrote {arguments.out / 'report.md'} and others.")
 
 
 def _check_installed(*packages: str) -> None:

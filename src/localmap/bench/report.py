@@ -45,12 +45,12 @@ def write(
     }
     files: dict[str, bytes] = dict(pictures)
     for name in ("report.md", "report.tex", "report.html"):
-        files[name] = _filled(name, page)
+        files[name] = filled(name, page)
     real = [name for name in found[0].datasets if not sets.is_generated(name)]
     for dataset in real:
         own = [table.of(dataset) for table in found]
         picture = f"{slug(dataset)}.png"
-        files[f"sets/{slug(dataset)}.md"] = _filled(
+        files[f"sets/{slug(dataset)}.md"] = filled(
             "set.md",
             {
                 "dataset": dataset,
@@ -68,7 +68,7 @@ def write(
     return [folder / name for name in files]
 
 
-def _filled(template: str, values: dict[str, Any]) -> bytes:
+def filled(template: str, values: dict[str, Any]) -> bytes:
     """Return a template filled with values, each of them text."""
     from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
@@ -183,7 +183,7 @@ def _pictures(
     for name, draw_curves in pictures.CURVES.items():
         curves = draw_curves(generated, label)
         if curves is not None:
-            yield name, _png(curves), False
+            yield name, png(curves), False
     drawn = [row for row in results if row not in generated and "failed" not in row]
     names = tuple(dict.fromkeys(row["dataset"] for row in drawn))
     planned = {}
@@ -198,10 +198,11 @@ def _pictures(
         if path.exists() and not all(kept):
             yield name, path.read_bytes(), True
         elif any(kept):
-            yield name, _png(draw()), False
+            yield name, png(draw()), False
 
 
-def _png(figure: Any) -> bytes:
+def png(figure: Any) -> bytes:
+    """Return a figure as PNG."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=80)
     return buffer.getvalue()

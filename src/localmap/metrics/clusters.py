@@ -183,6 +183,12 @@ def pieces(Y: ArrayLike, *, scale: float = 5.0) -> Pieces:
     the median distance to the fifth nearest. A piece has at least one point in a
     hundred; points in smaller ones are strays.
     """
+    found = pieces_of(Y, scale=scale)
+    return Pieces(int(found.max(initial=-1)) + 1, float(np.mean(found < 0)))
+
+
+def pieces_of(Y: ArrayLike, *, scale: float = 5.0) -> NDArray[np.int64]:
+    """Return the piece of each point, as `pieces` counts them; -1 is a stray's."""
     points = as_map(Y)
     n = len(points)
     looked = cKDTree(points).query(points, k=min(31, n), workers=-1)
@@ -190,6 +196,7 @@ def pieces(Y: ArrayLike, *, scale: float = 5.0) -> Pieces:
     close = away <= scale * np.median(away[:, min(5, n - 1)])
     rows = np.nonzero(close)[0]
     links = coo_array((np.ones(len(rows)), (rows, found[close])), shape=(n, n))
-    sizes = np.bincount(connected_components(links, directed=False)[1])
-    big = sizes >= 0.01 * n
-    return Pieces(int(big.sum()), float(sizes[~big].sum() / n))
+    member = connected_components(links, directed=False)[1]
+    big = np.bincount(member) >= 0.01 * n
+    numbers = np.where(big, np.cumsum(big) - 1, -1)
+    return np.asarray(numbers[member], dtype=np.int64)

@@ -20,7 +20,9 @@ from localmap.estimators.preview import preview
 from localmap.files import AXIS
 from localmap.geometry import mid_near, workshop
 from localmap.geometry.blas import one_thread
+from localmap.geometry.workshop import Workshop
 from localmap.method.parameters import size_of
+from localmap.scale.check import look_at
 from localmap.scale.choose import workshop_for
 from localmap.scale.limits import free_memory, least, needed
 from localmap.scale.scratch import OnDisk, ScratchError
@@ -63,6 +65,19 @@ def test_the_limit_asks_for_files(rows):
     with workshop_for(rows, Parameters()) as memory:
         assert not isinstance(memory, OnDisk)
     assert len(workshop.parts_of(rows)) > 2
+
+
+def test_the_digest_of_data_does_not_depend_on_parts(rows):
+    found = look_at(rows, Workshop())
+    assert found == look_at(rows, _InOnePart())
+    other = rows.copy()
+    other[-1, -1] += 1
+    assert found != look_at(other, Workshop())
+
+
+class _InOnePart(Workshop):
+    def parts(self, X):
+        return [workshop.Part(slice(0, len(X)))]
 
 
 class TestOneMapForAll:
@@ -131,8 +146,10 @@ class TestOneMapForAll:
         )
 
     @pytest.mark.parametrize("chunks", [(6000, D), (1234, 3)])
-    def test_dask(self, rows, expected, chunks):
+    def test_dask(self, rows, expected, chunks, monkeypatch):
         da = pytest.importorskip("dask.array", reason="needs the test extra")
+        # Other parts than those of a fit in memory.
+        monkeypatch.setattr("localmap.scale.with_dask.BLOCKS_OF_A_TASK", 2)
         X = da.from_array(rows, chunks=chunks)
         Y = LocalMAP(**FAST).fit_transform(X)
         assert isinstance(Y, da.Array)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from localmap import kernels
 from localmap.geometry.blocks import block_rows
-from localmap.geometry.workshop import Part, Workshop, parts_of
+from localmap.geometry.workshop import Part, Workshop
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -98,7 +98,7 @@ def group(Z: kernels.Floats, count: int, workshop: Workshop) -> Cells:
     chosen = np.arange(sampled) * n // sampled
     centres = kernels.cell_centres(Z[chosen], count, workshop.n_threads)
     home = workshop.array("homes", (n,), np.int32)
-    workshop.run("homes", parts_of(Z), _homes, centres, X=Z, into=(home,))
+    workshop.run("homes", workshop.parts(Z), _homes, centres, X=Z, into=(home,))
     codes = home.astype(np.uint16) if len(centres.cells) <= SHORT else home
     order = np.argsort(codes, kind="stable").astype(np.int32)
     starts = np.zeros(len(centres.cells) + 1, dtype=np.int64)
@@ -124,7 +124,9 @@ def _homes(
 def arrange(Z: kernels.Floats, cells: Cells, workshop: Workshop) -> kernels.Floats:
     """Return the rows in the order of their cells."""
     arranged = workshop.array("arranged", Z.shape, np.float32)
-    workshop.run("arrange", parts_of(Z), _gather, Z, cells.order, into=(arranged,))
+    workshop.run(
+        "arrange", workshop.parts(Z), _gather, Z, cells.order, into=(arranged,)
+    )
     return arranged
 
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from localmap import kernels
 from localmap.geometry.cells import Cells, by_row, group, many, packed
-from localmap.geometry.workshop import Part, Workshop, parts_of
+from localmap.geometry.workshop import Part, Workshop
 
 # Up to this many rows comparing all takes about a second, and nothing is missed.
 EXACT_ROWS: Final = 20_000
@@ -108,7 +108,9 @@ def compare_with_all(
     """Find the k nearest other rows of some rows, part by part of the data."""
     queries = np.ascontiguousarray(Z[rows])
     best: tuple[Any, Any] | None = None
-    for found in workshop.each("truth", parts_of(Z), _nearest_of, queries, k, X=Z):
+    for found in workshop.each(
+        "truth", workshop.parts(Z), _nearest_of, queries, k, X=Z
+    ):
         indices, distances = found
         indices[indices == rows[:, None]] = -1
         distances[indices < 0] = np.inf

@@ -22,7 +22,7 @@ from localmap.geometry.blas import one_thread
 from localmap.geometry.blocks import blocks, in_blocks
 from localmap.geometry.distances import METRICS, ROUNDING, Metric
 from localmap.geometry.scaling import ColumnScaling, scaling_of
-from localmap.geometry.workshop import Part, Workshop, parts_of
+from localmap.geometry.workshop import Part, Workshop
 
 Floats: TypeAlias = NDArray[np.float32]
 
@@ -167,7 +167,7 @@ def bring(X: Any, measured: Preprocessing, workshop: Workshop) -> Floats:
     if _is_wide_and_sparse(X) and measured.components is not None:
         return measured.apply_by_row(X)
     Z: Floats = workshop.array("rows", (X.shape[0], measured.n_columns), np.float32)
-    workshop.run("project", parts_of(X), _project, measured, X=X, into=(Z,))
+    workshop.run("project", workshop.parts(X), _project, measured, X=X, into=(Z,))
     return Z
 
 
@@ -216,12 +216,13 @@ def _centre_and_unit(
     n, D = X.shape
     low, high = np.full(D, np.inf), np.full(D, -np.inf)
     total = np.zeros(D)
-    for lowest, highest, mean in workshop.each(
-        "extent", parts_of(X), _extent, metric, scaling, n, X=X
+    for lowest, highest, means in workshop.each(
+        "extent", workshop.parts(X), _extent, metric, scaling, n, X=X
     ):
         np.minimum(low, lowest, out=low)
         np.maximum(high, highest, out=high)
-        total += mean
+        for mean in means:  # block by block, whatever the parts are
+            total += mean
     centre = np.clip(total, low, high)
     deviation = np.maximum(high / 2 - centre / 2, centre / 2 - low / 2).max()
     _refuse_equal_rows(deviation, metric)
@@ -236,11 +237,11 @@ def _extent(
     scaling: ColumnScaling | None,
     n: int,
     n_threads: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return the least and largest number of each column, and its part of the mean."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], list[NDArray[np.float64]]]:
+    """Return the least and largest number of each column, and each block's mean."""
     del part
     D = X.shape[1]
-    low, high, total = np.full(D, np.inf), np.full(D, -np.inf), np.zeros(D)
+    low, high, means = np.full(D, np.inf), np.full(D, -np.inf), []
 
     def extent(block: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         block = _prepared(_scaled(block, scaling), METRICS[metric])
@@ -253,8 +254,8 @@ def _extent(
     for _, (lowest, highest, mean) in in_blocks(X, extent, n_threads):
         np.minimum(low, lowest, out=low)
         np.maximum(high, highest, out=high)
-        total += mean
-    return low, high, total
+        means.append(mean)
+    return low, high, means
 
 
 def _refuse_merged(X: NDArray[Any], plain: Preprocessing) -> None:

@@ -3,8 +3,8 @@
 A stage is a pure function of a part of its input. Here parts are done one after the
 other and arrays lie in memory; `localmap.scale` has workshops whose arrays are files,
 and whose parts are done by the workers of a cluster. What a stage computes does not
-depend on the workshop: parts follow from the shape of the data alone, and their results
-come in order.
+depend on the workshop: parts follow from the shape of the data alone wherever sums are
+taken, and their results come in order.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Part(NamedTuple):
     cells: slice = slice(0)
 
 
-def parts_of(X: Rows) -> list[Part]:
+def parts_of(X: Rows, most: int = BLOCKS) -> list[Part]:
     """Return the parts of data: whole blocks of rows, by its shape alone."""
     n, D = X.shape
-    size = BLOCKS * block_rows(D)
+    size = min(most, BLOCKS) * block_rows(D)
     return [Part(slice(a, min(n, a + size))) for a in range(0, n, size)]
 
 
@@ -58,6 +58,13 @@ class Workshop:
         trace: TracebackType | None,
     ) -> None:
         """There is nothing to put away in memory."""
+
+    def parts(self, X: Rows) -> list[Part]:
+        """Return the parts of data for stages that may be divided in any way.
+
+        Others, whose results are added up, take `parts_of`.
+        """
+        return parts_of(X)
 
     def array(
         self, name: str, shape: tuple[int, ...], dtype: DTypeLike

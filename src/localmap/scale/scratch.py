@@ -166,7 +166,8 @@ class OnDisk(Workshop):
     ) -> Iterator[Any]:
         """Do the work on each part that is not done yet; yield what it returns."""
         if not into:
-            yield from self._work(stage, parts, work, shared, X, (), here=here)
+            done_now = self._work(stage, parts, work, shared, X, (), here=here)
+            yield from (result for result, _ in done_now)
             return
         done = self._done(stage)
         due = [
@@ -176,9 +177,15 @@ class OnDisk(Workshop):
         ]
         todo = [part for _, part in due]
         results = self._work(stage, todo, work, shared, X, into, here=here)
+        if not self.resumes:  # nobody will ask what was done
+            yield from (result for result, _ in results)
+            return
         with self._log(stage).open("a", encoding="utf-8") as log:
-            for (number, part), result in zip(due, results, strict=True):
-                written = [_written(array, part.rows) for array in into]
+            for (number, part), (result, checksums) in zip(due, results, strict=True):
+                written = [
+                    [*_place(array, part.rows), checksum]
+                    for array, checksum in zip(into, checksums, strict=True)
+                ]
                 entry = {"part": number, "of": len(parts), "written": written}
                 log.write(json.dumps(entry) + "\n")
                 log.flush()
@@ -194,10 +201,13 @@ class OnDisk(Workshop):
         into: Sequence[NDArray[Any]],
         *,
         here: bool,
-    ) -> Iterator[Any]:
-        """Do the work on parts, one after the other."""
+    ) -> Iterator[tuple[Any, list[int]]]:
+        """Do the work on parts, one after the other; yield checksums as well."""
         del here
-        return super().each(stage, parts, work, *shared, X=X, into=into)
+        results = super().each(stage, parts, work, *shared, X=X, into=into)
+        for part, result in zip(parts, results, strict=True):
+            written = [array[part.rows] for array in into if self.resumes]
+            yield result, list(map(checksum_of, written))
 
     def _make(self, path: Path, size: int) -> None:
         """Reserve the room before anything is written: a full disk is told at once."""
@@ -296,13 +306,14 @@ def _place(array: NDArray[Any], rows: slice) -> list[Any]:
     return [Path(str(array.filename)).name, rows.start * row, rows.stop * row]
 
 
-def _written(array: NDArray[Any], rows: slice) -> list[Any]:
-    """Return the same and a checksum."""
-    part = bytes_in(array[rows])
+def checksum_of(*arrays: NDArray[Any]) -> int:
+    """Return a checksum of the bytes of arrays, one after the other."""
     checksum = 0
-    for start in range(0, len(part), PIECE):
-        checksum = zlib.crc32(part[start : start + PIECE], checksum)
-    return [*_place(array, rows), checksum]
+    for array in arrays:
+        part = bytes_in(array)
+        for start in range(0, len(part), PIECE):
+            checksum = zlib.crc32(part[start : start + PIECE], checksum)
+    return checksum
 
 
 def bytes_in(array: NDArray[Any]) -> memoryview:

@@ -24,11 +24,14 @@ from numpy.typing import NDArray
 
 from localmap.geometry.blocks import Rows
 from localmap.geometry.finite import listed, refuse_columns
-from localmap.geometry.workshop import Part
-from localmap.scale.scratch import OnDisk, bytes_in
+from localmap.geometry.workshop import Part, parts_of
+from localmap.scale.scratch import OnDisk, bytes_in, checksum_of
 
 # Tasks that are asked for at once: their results are held until all are there.
 AT_ONCE: Final = 32
+
+# Blocks of rows in a task: 32 MB of numbers, so that all workers have some to do.
+BLOCKS_OF_A_TASK: Final = 4
 
 # Rows in a chunk of data that workers read from its file.
 ROWS: Final = 1 << 17
@@ -153,6 +156,10 @@ class WithDask(OnDisk):
         _opened.cache_clear()
         super().__exit__(kind, error, trace)
 
+    def parts(self, X: Rows) -> list[Part]:
+        """Return parts of data that are small enough for all to have some."""
+        return parts_of(X, BLOCKS_OF_A_TASK)
+
     def _work(
         self,
         stage: str,
@@ -163,7 +170,7 @@ class WithDask(OnDisk):
         into: Sequence[NDArray[Any]],
         *,
         here: bool,
-    ) -> Iterator[Any]:
+    ) -> Iterator[tuple[Any, list[int]]]:
         if here or not parts:
             yield from super()._work(stage, parts, work, shared, X, into, here=here)
             return
@@ -196,8 +203,10 @@ def _bounds(part: Part) -> Iterator[int]:
     yield from (part.rows.start, part.rows.stop, part.cells.start or 0, part.cells.stop)
 
 
-def _task(path: str, bounds: tuple[int, int, int, int], block: Any) -> Any:
-    """Do the work on one part, in a worker."""
+def _task(
+    path: str, bounds: tuple[int, int, int, int], block: Any
+) -> tuple[Any, list[int]]:
+    """Do the work on one part, in a worker; return checksums of what it wrote, too."""
     stage = _opened(path)
     part = Part(slice(*bounds[:2]), slice(*bounds[2:]))
     read: tuple[Any, ...] = ()
@@ -209,7 +218,7 @@ def _task(path: str, bounds: tuple[int, int, int, int], block: Any) -> Any:
     result = stage.work(part, *read, *stage.shared, *filled, 1)
     for file, numbers in zip(stage.into, filled, strict=True):
         file.write(part.rows, numbers)
-    return result
+    return result, list(map(checksum_of, filled))
 
 
 @lru_cache(maxsize=2)

@@ -224,6 +224,16 @@ def test_a_first_row_that_begins_as_a_comment(text, tmp_path):
     assert len(files.read(path, missing="median", dialect=dialect).X) == 4
 
 
+def test_the_separator_with_more_numbers_is_not_passed_over(tmp_path):
+    path = tmp_path / "table.csv"
+    cells = [";", "?", "?", '""""', '""""', "0;", "0;", "0;"]
+    path.write_text("".join(f"0 0 {c} 0,{i}\n" for i, c in enumerate(cells)))
+    with pytest.raises(files.TableError, match="may divide the columns"):
+        files.read(path)
+    table = files.read(path, dialect=files.Dialect(sep=" ", header=False))
+    assert table.X[:, -1].tolist() == [i / 10 for i in range(8)]
+
+
 @pytest.mark.parametrize("top", ["# made on 3 May", "# gene, na, k", "%no cells"])
 def test_comments_above_rows_stay_comments(top, tmp_path):
     path = tmp_path / "table.csv"

@@ -264,13 +264,16 @@ def _best(whole: list[Layout], name: str) -> Layout:
     for layout in whole:
         if all(layout.rows != other.rows for other in distinct):
             distinct.append(layout)
-    clean = [lay for lay in distinct if not any(map(_hides_a_table, _parts(lay)))]
-    ranked = sorted(clean, key=_numeric_columns, reverse=True)
-    if len(ranked) == 1 or (
-        len(ranked) > 1 and _numeric_columns(ranked[0]) > _numeric_columns(ranked[1])
-    ):
-        return ranked[0]
-    among = ranked or distinct
+    most = max(map(_numeric_columns, distinct))
+    best = [
+        layout
+        for layout in distinct
+        if _numeric_columns(layout) == most
+        and not any(map(_hides_a_table, _parts(layout)))
+    ]
+    if len(best) == 1:
+        return best[0]
+    among = best or distinct
     if len({layout.sep for layout in among}) > 1:
         seps = " and ".join(_shown(layout.sep) for layout in among[:2])
         msg = f"{name}: both {seps} may divide the columns; the option sep settles it"

@@ -3,6 +3,7 @@
 
 #include "cells.hpp"
 #include "knn.hpp"
+#include "others.hpp"
 #include "python.hpp"
 #include "reverse.hpp"
 

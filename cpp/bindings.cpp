@@ -1,4 +1,4 @@
-// The module that Python sees (with bind_search.cpp).
+// The module that Python sees (with bind_search.cpp and bind_placing.cpp).
 #include <cmath>
 #include <vector>
 
@@ -7,7 +7,6 @@
 #include "pairs.hpp"
 #include "parallel.hpp"
 #include "python.hpp"
-#include "relax.hpp"
 #include "silhouette.hpp"
 #include "tiles.hpp"
 
@@ -38,10 +37,6 @@ Tiled tiled(nb::handle pairs) {
     return {nb::cast<Vector<const std::int64_t>>(pairs.attr("starts")),
             nb::cast<Vector<const std::int64_t>>(pairs.attr("middles")),
             nb::cast<Matrix<const std::uint32_t>>(pairs.attr("codes"))};
-}
-
-Weights read_weights(const Vector<const float>& w) {
-    return {w.data()[0], w.data()[1], w.data()[2], w.data()[3], w.data()[4]};
 }
 
 // The forces on all points of a map, added to `gradient`; `finish(first, count)` is told
@@ -93,6 +88,7 @@ NB_MODULE(_core, module) {
     });
 
     bind_search(module);
+    bind_placing(module);
 
     module.def("instruction_set", [] { return rows().name; });
 
@@ -126,19 +122,6 @@ NB_MODULE(_core, module) {
                              static_cast<std::int64_t>(indices.shape(1)), among,
                              near.data(), static_cast<std::int64_t>(near.shape(1)),
                              out.data(), threads, signalled);
-        },
-        Release());
-
-    module.def(
-        "shared_within",
-        [](Matrix<const float> Z, Vector<const float> sizes,
-           Matrix<const std::int32_t> found, Matrix<const std::int32_t> near,
-           Matrix<std::uint8_t> out, int threads) {
-            shared_within(Z.data(), static_cast<std::int64_t>(Z.shape(1)), sizes.data(),
-                          found.data(), static_cast<std::int64_t>(found.shape(0)),
-                          static_cast<std::int64_t>(found.shape(1)), near.data(),
-                          static_cast<std::int64_t>(near.shape(1)), out.data(), threads,
-                          signalled);
         },
         Release());
 
@@ -217,49 +200,6 @@ NB_MODULE(_core, module) {
                           static_cast<std::int64_t>(near.shape(1)),
                           static_cast<std::int64_t>(out.shape(1)), reach, locality, key,
                           iteration, out.data(), threads, signalled);
-        },
-        Release());
-
-    module.def(
-        "project",
-        [](Matrix<const float> rows_in, Matrix<const float> components,
-           Matrix<float> out, int threads) {
-            const auto D = static_cast<std::int64_t>(components.shape(0));
-            const auto d = static_cast<std::int64_t>(components.shape(1));
-            parallel_for(static_cast<std::int64_t>(rows_in.shape(0)), 16, threads,
-                         signalled, [&](std::int64_t begin, std::int64_t end, int) {
-                             for (std::int64_t i = begin; i < end; ++i)
-                                 rows().project(rows_in.data() + i * D, components.data(),
-                                                D, d, out.data() + i * d);
-                         });
-        },
-        Release());
-
-    module.def(
-        "relax",
-        [](Matrix<const float> Y, Matrix<const std::int32_t> near,
-           Vector<const std::uint16_t> trusted, Vector<const float> w, float reach, float rate, float beta1, float beta2,
-           std::int64_t iterations, std::int64_t redraw_every, std::int64_t slots,
-           std::uint64_t key, Matrix<float> out, int threads) {
-            const Relaxing how = {read_weights(w), reach, rate, beta1, beta2, iterations,
-                                  redraw_every, slots, key};
-            relax(Y.data(), static_cast<std::int64_t>(Y.shape(0)),
-                   static_cast<std::int64_t>(Y.shape(1)), near.data(),
-                   trusted.shape(0) == 0 ? nullptr : trusted.data(),
-                   static_cast<std::int64_t>(near.shape(0)),
-                   static_cast<std::int64_t>(near.shape(1)), how, out.data(), threads,
-                   signalled);
-        },
-        Release());
-
-    module.def(
-        "medoids",
-        [](Matrix<const float> Y, Matrix<const std::int32_t> near, Matrix<float> out,
-           int threads) {
-            medoids(Y.data(), static_cast<std::int64_t>(Y.shape(1)), near.data(),
-                    static_cast<std::int64_t>(near.shape(0)),
-                    static_cast<std::int64_t>(near.shape(1)), out.data(), threads,
-                    signalled);
         },
         Release());
 

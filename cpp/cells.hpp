@@ -354,23 +354,4 @@ inline void find_in_cells(const Grouped& cells, std::int64_t n, std::int64_t d,
         true, k, indices, distances, threads, poll);
 }
 
-// The k nearest rows of each of other rows, whose cells are `home`. What one of them finds
-// depends on that row alone.
-inline void find_for_others(const Grouped& cells, std::int64_t n, std::int64_t d,
-                            const Probing& how, const float* queries, std::int64_t count,
-                            const std::int32_t* home, std::int64_t k, std::int32_t* indices,
-                            float* distances, int threads, Poll poll) {
-    const auto by_home =
-        members(all_rows(count), {home, home + count}, cells.count());
-    const auto row = [&](std::int64_t c, std::int64_t q) {
-        return by_home[static_cast<std::size_t>(c)][static_cast<std::size_t>(q)];
-    };
-    find(
-        cells, queries, n, d, how, 0, cells.count(),
-        [&](std::int64_t c) {
-            return static_cast<std::int64_t>(by_home[static_cast<std::size_t>(c)].size());
-        },
-        row, row, false, k, indices, distances, threads, poll);
-}
-
 }  // namespace localmap

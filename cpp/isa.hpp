@@ -39,7 +39,20 @@ struct Adam {
     float beta1, beta2;
 };
 
+// Eight new points that move at once, each in a lane of its own, among partners that stay.
+// Axis by axis, lane by lane: `partners` are near + further of them, `plain` and `local`
+// the weights of the near ones, `push` of the others; y, m, v and forces are dim x 8. The
+// first `trusted` near pairs have no local part in any lane.
+struct Settling {
+    int64_t dim, near, trusted, further, iterations;
+    const float *partners, *plain, *local, *push;
+    const float* rates;  // of each iteration
+    float beta1, beta2;
+    float *y, *m, *v, *forces;
+};
+
 constexpr int kQueries = 12;  // with kPanel: as many sums as a CPU has registers for
+constexpr int kPlaced = 6;    // rows that are projected or counted at once
 constexpr int kPanel = 16;
 
 struct Rows {
@@ -62,9 +75,13 @@ struct Rows {
     // axis `stride` numbers long.
     double (*distance_sum)(const float* point, const float* axes, int64_t stride,
                            int64_t dim, int64_t count);
-    // out = x C for a row of D numbers and D x d numbers C, summed in order: unlike a
-    // product of matrices, the same bits whatever other rows there are.
-    void (*project)(const float* x, const float* C, int64_t D, int64_t d, float* out);
+    // Six rows of D numbers times sixteen columns (placing.hpp).
+    void (*project)(const float* const* rows, const float* columns, int64_t D, float* out);
+    // How many of some rows lie near each of sixteen points (placing.hpp).
+    void (*within)(const float* const* queries, int count, const float* panel, int64_t d,
+                   const float* sure, const float* doubtful, int32_t* counts,
+                   uint32_t* doubts);
+    void (*settle)(const Settling&);
     const char* name;
 };
 

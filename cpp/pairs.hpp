@@ -79,30 +79,6 @@ inline void shared_neighbors(const std::int32_t* indices, std::int64_t n, std::i
     });
 }
 
-// What rounding a distance to float32 may take off its square.
-constexpr double kRounded = 1.0 + 1e-6;
-
-// Of the `among` training rows that were found for a new row: how many each of its near
-// pairs has among its own nearest, that is no farther away than its size.
-inline void shared_within(const float* Z, std::int64_t d, const float* sizes,
-                          const std::int32_t* found, std::int64_t n, std::int64_t m,
-                          const std::int32_t* near, std::int64_t k, std::uint8_t* out,
-                          int threads, Poll poll) {
-    const auto squared_distance = rows().squared_distance;
-    parallel_for(n, kRowGrain, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
-        for (std::int64_t i = begin; i < end; ++i)
-            for (std::int64_t s = 0; s < k; ++s) {
-                const std::int32_t j = near[i * k + s];
-                const double within = kRounded * double(sizes[j]) * double(sizes[j]);
-                int count = 0;
-                for (std::int64_t t = i * m; t < (i + 1) * m; ++t)
-                    count += found[t] != j &&
-                             squared_distance(Z + j * d, Z + found[t] * d, d) <= within;
-                out[i * k + s] = static_cast<std::uint8_t>(count);
-            }
-    });
-}
-
 // Numbers added up by row: a hash table that is emptied between rows.
 class Sums {
 public:

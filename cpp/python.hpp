@@ -7,6 +7,8 @@
 
 #include <vector>
 
+#include "isa.hpp"
+
 namespace localmap {
 
 namespace nb = nanobind;
@@ -23,6 +25,11 @@ inline bool signalled() {
     return PyErr_CheckSignals() != 0;
 }
 
+inline Weights read_weights(const Vector<const float>& w) {
+    return {w.data()[0], w.data()[1], w.data()[2], w.data()[3], w.data()[4]};
+}
+
 void bind_search(nb::module_& module);
+void bind_placing(nb::module_& module);
 
 }  // namespace localmap

@@ -4,6 +4,7 @@
 #include "distance.hpp"
 #include "forces.hpp"
 #include "isa.hpp"
+#include "placing.hpp"
 
 namespace localmap {
 namespace LOCALMAP_ISA {
@@ -15,19 +16,12 @@ static double pull(const Side& i, const Side& j, int64_t dim, const TilePairs& p
     return pull_kinds<0>(i, j, dim, pairs, weights, with_loss);
 }
 
-static void project(const float* x, const float* C, int64_t D, int64_t d,
-                    float* __restrict__ out) {
-    for (int64_t a = 0; a < d; ++a) out[a] = 0.0f;
-    for (int64_t k = 0; k < D; ++k, C += d)
-        for (int64_t a = 0; a < d; ++a) out[a] += x[k] * C[a];
-}
-
 #define LOCALMAP_TEXT(name) #name
 #define LOCALMAP_NAME(name) LOCALMAP_TEXT(name)
 
 extern const Rows kRows;
-const Rows kRows = {pull,      move,         squared_distance, ranks,
-                    distances, distance_sum, project,          LOCALMAP_NAME(LOCALMAP_ISA)};
+const Rows kRows = {pull,         move,    squared_distance, ranks,  distances,
+                    distance_sum, project, within,           settle, LOCALMAP_NAME(LOCALMAP_ISA)};
 
 }  // namespace LOCALMAP_ISA
 }  // namespace localmap

@@ -19,7 +19,7 @@ from scipy.sparse import issparse
 from localmap import kernels
 from localmap.geometry import pca, sparse_pca
 from localmap.geometry.blas import one_thread
-from localmap.geometry.blocks import blocks, in_blocks
+from localmap.geometry.blocks import MOST_BLOCKS, blocks, in_blocks
 from localmap.geometry.distances import METRICS, ROUNDING, Metric
 from localmap.geometry.scaling import ColumnScaling, scaling_of
 from localmap.geometry.workshop import Part, Workshop
@@ -55,11 +55,16 @@ class Preprocessing:
                 self.components,
             )
         Z = np.empty((X.shape[0], self.n_columns), dtype=np.float32)
-        for rows in blocks(X):
-            centred = self.centred(X[rows], farthest=sparse_pca.FARTHEST)
-            if self.components is not None:
-                centred = kernels.project(centred, self.components, n_threads)
-            Z[rows] = centred
+
+        def brought(block: Any) -> Floats:
+            centred = self.centred(block, farthest=sparse_pca.FARTHEST)
+            if self.components is None:
+                return centred
+            return kernels.project(centred, self.components, n_threads // at_once)
+
+        at_once = min(n_threads, MOST_BLOCKS, max(1, len(list(blocks(X)))))
+        for rows, block in in_blocks(X, brought, n_threads):
+            Z[rows] = block
         return Z
 
     @property

@@ -136,7 +136,8 @@ class RowSpace:
         if self.preprocessing.components is None:
             return np.zeros(len(rows))
         D = len(self.preprocessing.components)
-        sizes = np.linalg.norm(self.Z[rows].astype(np.float64), axis=1)
+        some = self.Z[rows]
+        sizes = np.sqrt(np.einsum("ij,ij->i", some, some, dtype=np.float64))
         one = REPEATED * float(np.finfo(np.float32).eps) * math.sqrt(D)
         return np.asarray(one * sizes)
 

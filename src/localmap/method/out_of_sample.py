@@ -94,6 +94,9 @@ def _place_rows(
     found, distances = fitted.space.neighbors_of(
         X, fitted.n_candidates, n_threads, at=fitted.n_neighbors
     )
+    # Side by side those whose neighbours lie side by side, in memory as well.
+    order = np.argsort(found[:, 0], kind="stable")
+    found, distances = found[order], distances[order]
     own = scales(distances)
     near = kernels.near(
         found, distances, own, fitted.n_neighbors, n_threads, scales=fitted.scales
@@ -122,7 +125,8 @@ def _place_rows(
     same = np.maximum(SAME * fitted.scales[nearest], fitted.space.rounding(nearest))
     known = distances[:, 0] <= same
     Y[known] = fitted.Y[nearest[known]]
-    return Y, away.astype(np.float32)
+    ordered = order.astype(np.int32)
+    return by_row(ordered, Y), by_row(ordered, away.astype(np.float32))
 
 
 def _reach(fitted: FittedMap) -> float:

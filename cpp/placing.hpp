@@ -1,0 +1,126 @@
+// New rows, eight lanes at a time: their projection, what their near pairs share with
+// them, and their way into a finished map. No lane looks at another, so that what becomes
+// of a row does not depend on those it comes with.
+#pragma once
+
+#include "adam.hpp"
+#include "distance.hpp"
+#include "forces.hpp"
+#include "isa.hpp"
+#include "lanes.hpp"
+
+namespace localmap {
+namespace LOCALMAP_ISA {
+
+static inline void store(float* to, Lanes value) { __builtin_memcpy(to, &value, sizeof value); }
+
+// Which of `count` rows lie near each of sixteen points: within `sure` they are counted,
+// those between that and `doubtful` get a bit. These distances may be fused: what they
+// leave in doubt is settled by exact ones.
+static void within(const float* const* queries, int count, const float* panel, int64_t d,
+                   const float* sure, const float* doubtful, int32_t* counts,
+                   uint32_t* doubts) {
+    const float* query[kPlaced];
+    for (int q = 0; q < kPlaced; ++q) query[q] = queries[q < count ? q : 0];
+    Sixteen total[kPlaced] = {};
+    for (int64_t k = 0; k < d; ++k, panel += kPanel) {
+        const Sixteen x = sixteen(panel);
+#pragma GCC unroll 6
+        for (int q = 0; q < kPlaced; ++q) add_square(x, query[q][k], total[q]);
+    }
+    Lanes away[kPlaced][2];
+    __builtin_memcpy(away, total, sizeof away);
+    for (int half = 0; half < 2; ++half) {
+        const Lanes here = load(sure + half * kLanes), there = load(doubtful + half * kLanes);
+        Mask counted;
+        __builtin_memcpy(&counted, counts + half * kLanes, sizeof counted);
+        for (int q = 0; q < count; ++q) {
+            const Mask inside = away[q][half] < here;  // -1 where it is
+            counted -= inside;
+            const uint32_t between = bits((away[q][half] < there) & ~inside);
+            doubts[q] = half == 0 ? between : doubts[q] | between << kLanes;
+        }
+        __builtin_memcpy(counts + half * kLanes, &counted, sizeof counted);
+    }
+}
+
+// Six rows of D numbers times sixteen columns, which are stored row by row, each sum in
+// the order of the rows of C: the same bits whatever other rows there are.
+static void project(const float* const* rows_in, const float* columns, int64_t D,
+                    float* out) {
+    const float* x[kPlaced];
+    for (int q = 0; q < kPlaced; ++q) x[q] = rows_in[q];
+    Lanes total[kPlaced][2];
+    for (int q = 0; q < kPlaced; ++q) total[q][0] = total[q][1] = all(0.0f);
+    for (int64_t k = 0; k < D; ++k, columns += kPanel) {
+        const Lanes low = load(columns), high = load(columns + kLanes);
+#pragma GCC unroll 6
+        for (int q = 0; q < kPlaced; ++q) {
+            const Lanes value = all(x[q][k]);
+            total[q][0] += value * low;
+            total[q][1] += value * high;
+        }
+    }
+    __builtin_memcpy(out, total, sizeof total);
+}
+
+// The axes of eight points: in registers where their number is known.
+template <int kDim>
+struct Axes {
+    Lanes at[kDim];
+    Axes(float*, int64_t) {}
+    Lanes get(int64_t a) const { return at[a]; }
+    void set(int64_t a, Lanes value) { at[a] = value; }
+};
+
+template <>
+struct Axes<0> {
+    float* at;
+    Axes(float* room, int64_t) : at(room) {}
+    Lanes get(int64_t a) const { return load(at + a * kLanes); }
+    void set(int64_t a, Lanes value) { store(at + a * kLanes, value); }
+};
+
+template <int kDim>
+static void settle_in(const Settling& s) {
+    const int64_t dim = kDim == 0 ? s.dim : kDim;
+    Axes<kDim> y(s.y, dim), G(s.forces, dim);
+    const auto pull = [&](int64_t partner, const auto& kind) {
+        const float* const there = s.partners + partner * dim * kLanes;
+        Lanes t = all(1.0f);
+        for (int64_t a = 0; a < dim; ++a) {
+            const Lanes away = y.get(a) - load(there + a * kLanes);
+            t += away * away;
+        }
+        const Lanes force = kind.force(t);
+        for (int64_t a = 0; a < dim; ++a)
+            G.set(a, G.get(a) + force * (y.get(a) - load(there + a * kLanes)));
+    };
+    for (int64_t i = 0; i < s.iterations; ++i) {
+        for (int64_t a = 0; a < dim; ++a) {
+            y.set(a, load(s.y + a * kLanes));
+            G.set(a, all(0.0f));
+        }
+        for (int64_t p = 0; p < s.near; ++p) {
+            const Lanes plain = load(s.plain + p * kLanes);
+            // A weight of nothing adds nothing: the same bits with and without it.
+            if (p < s.trusted)
+                pull(p, NearPlain{plain});
+            else
+                pull(p, Near{plain, load(s.local + p * kLanes)});
+        }
+        for (int64_t p = 0; p < s.further; ++p)
+            pull(s.near + p, Further{load(s.push + p * kLanes)});
+        for (int64_t a = 0; a < dim; ++a) store(s.forces + a * kLanes, G.get(a));
+        move({s.rates[i], s.beta1, s.beta2}, s.y, s.forces, s.m, s.v, dim * kLanes);
+    }
+}
+
+static void settle(const Settling& s) {
+    if (s.dim == 2) return settle_in<2>(s);
+    if (s.dim == 3) return settle_in<3>(s);
+    settle_in<0>(s);
+}
+
+}  // namespace LOCALMAP_ISA
+}  // namespace localmap

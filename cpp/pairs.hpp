@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -54,27 +55,46 @@ private:
 
 constexpr std::int64_t kRowGrain = 256;
 
+// A bit for each row: membership without a branch, in the nearest cache where the rows that
+// are asked for stand together.
+class Marked {
+public:
+    explicit Marked(std::int64_t n) : words_(static_cast<std::size_t>(n / 64 + 1), 0) {}
+    void mark(std::int32_t row) { words_[word(row)] |= std::uint64_t{1} << (row & 63); }
+    void clear(std::int32_t row) { words_[word(row)] = 0; }
+    int contains(std::int32_t row) const {
+        return static_cast<int>(words_[word(row)] >> (row & 63) & 1);
+    }
+
+private:
+    static std::size_t word(std::int32_t row) { return static_cast<std::size_t>(row >> 6); }
+    std::vector<std::uint64_t> words_;
+};
+
 // How many of their `among` nearest rows two near partners have in common.
 inline void shared_neighbors(const std::int32_t* indices, std::int64_t n, std::int64_t m,
                              std::int64_t among, const std::int32_t* near, std::int64_t k,
                              std::uint8_t* out, int threads, Poll poll) {
-    parallel_for(n, kRowGrain, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
-        Excluded mine(among);
+    std::vector<std::unique_ptr<Marked>> by_worker(static_cast<std::size_t>(threads));
+    parallel_for(n, kRowGrain, threads, poll,
+                 [&](std::int64_t begin, std::int64_t end, int worker) {
+        auto& marked = by_worker[static_cast<std::size_t>(worker)];
+        if (!marked) marked = std::make_unique<Marked>(n);
+        Marked& mine = *marked;
         for (std::int64_t i = begin; i < end; ++i) {
             if (i + 1 < end)  // the lists of the next row's partners, before their turn
                 for (std::int64_t s = 0; s < k; ++s) {
                     const std::int32_t* next = indices + near[(i + 1) * k + s] * m;
-                    __builtin_prefetch(next);
-                    __builtin_prefetch(next + among / 2);
+                    for (std::int64_t t = 0; t < among; t += 16) __builtin_prefetch(next + t);
                 }
-            mine.clear();
-            for (std::int64_t s = 0; s < among; ++s) mine.insert(indices[i * m + s]);
+            for (std::int64_t s = 0; s < among; ++s) mine.mark(indices[i * m + s]);
             for (std::int64_t s = 0; s < k; ++s) {
                 const std::int32_t* theirs = indices + near[i * k + s] * m;
                 int count = 0;
                 for (std::int64_t t = 0; t < among; ++t) count += mine.contains(theirs[t]);
                 out[i * k + s] = static_cast<std::uint8_t>(count);
             }
+            for (std::int64_t s = 0; s < among; ++s) mine.clear(indices[i * m + s]);
         }
     });
 }
@@ -159,15 +179,47 @@ inline void near(const std::int32_t* indices, const float* distances, const doub
 }
 
 constexpr int kMidNearDraws = 6;  // PaCMAP: the second closest of six
+
+// What a row draws, one after the other; rows of Z that will be drawn are asked for before.
+class Drawn {
+public:
+    Drawn(std::int64_t n, std::uint64_t key) : n_(static_cast<std::uint32_t>(n)), key_(key) {}
+    void look_ahead(std::int64_t row, std::int64_t count, const float* Z, std::int64_t d) {
+        stream_ = Stream(key_, Stage::mid_near, 0, static_cast<std::uint64_t>(row));
+        ahead_.clear();
+        used_ = 0;
+        for (std::int64_t c = 0; c < count; ++c) {
+            ahead_.push_back(draw());
+            const float* from = Z + ahead_.back() * d;
+            for (std::int64_t k = 0; k < d; k += 16) __builtin_prefetch(from + k);
+            __builtin_prefetch(from + d - 1);
+        }
+    }
+    std::int32_t next() { return used_ < ahead_.size() ? ahead_[used_++] : draw(); }
+
+private:
+    std::int32_t draw() { return static_cast<std::int32_t>(stream_.below(n_)); }
+    std::uint32_t n_;
+    std::uint64_t key_;
+    Stream stream_{0, Stage::mid_near, 0, 0};
+    std::vector<std::int32_t> ahead_;
+    std::size_t used_ = 0;
+};
+
 // For each of `slots`: draw six other rows, distinct and not mid-near yet, and keep
 // the second closest. The caller guarantees slots <= n - 2.
 inline void mid_near(const float* Z, std::int64_t n, std::int64_t d, std::int64_t slots,
                      std::uint64_t key, std::int32_t* out, int threads, Poll poll) {
     const auto squared_distance = rows().squared_distance;
+    // No more than the caches hold for two rows.
+    const std::int64_t ahead = std::min<std::int64_t>(kMidNearDraws * slots, 64);
     parallel_for(n, kRowGrain, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
         Excluded drawn(slots + kMidNearDraws);
+        Drawn draws_of[2] = {{n, key}, {n, key}};
+        draws_of[begin & 1].look_ahead(begin, ahead, Z, d);
         for (std::int64_t i = begin; i < end; ++i) {
-            Stream stream(key, Stage::mid_near, 0, static_cast<std::uint64_t>(i));
+            if (i + 1 < end) draws_of[(i + 1) & 1].look_ahead(i + 1, ahead, Z, d);
+            Drawn& stream = draws_of[i & 1];
             std::int32_t* picked = out + i * slots;
             for (std::int64_t s = 0; s < slots; ++s) {
                 drawn.clear();
@@ -180,8 +232,7 @@ inline void mid_near(const float* Z, std::int64_t n, std::int64_t d, std::int64_
                 double second = first;
                 std::int32_t nearest = -1, chosen = -1;
                 for (std::int64_t draw = 0; draw < draws;) {
-                    const auto j = static_cast<std::int32_t>(
-                        stream.below(static_cast<std::uint32_t>(n)));
+                    const std::int32_t j = stream.next();
                     if (!drawn.insert(j)) continue;
                     ++draw;
                     const double distance = squared_distance(Z + i * d, Z + j * d, d);

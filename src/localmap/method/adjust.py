@@ -53,7 +53,7 @@ as do pairs to a heap of duplicates.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
@@ -61,6 +61,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localmap import kernels
+from localmap.geometry.blocks import in_order
 from localmap.geometry.neighbors import KNNGraph
 
 # Nearest rows in which common ones are counted, and over which the usual is averaged.
@@ -91,7 +92,7 @@ WITHIN: Final = 0.6
 MEASURED_ON: Final = 20_000
 
 # Rows compared at a time.
-BLOCK: Final = 1 << 16
+BLOCK: Final = 1 << 14
 
 # Maps of one crowded ball are only a few units wide: there the reach is the whole map.
 LEAST_REACH: Final = 20.0
@@ -148,9 +149,11 @@ def trusted_first(
     shares = kernels.mean_shares(near, counts, n_threads)
     del counts
     shares /= among
-    usual = usual_share(graph.indices[:, :among], shares)
+    usual = usual_share(graph.indices[:, :among], shares, n_threads)
     sizes = graph.distances[:, among - 1].astype(np.float64)
-    ordered, count = _ordered(near, shares, usual, sizes, usual, sizes, among)
+    ordered, count = _ordered(
+        near, shares, usual, sizes, usual, sizes, among, n_threads
+    )
     kept = Trust(among, usual.astype(np.float32), sizes.astype(np.float32))
     return ordered, count, kept
 
@@ -184,11 +187,13 @@ def _ordered(
     partners_usual: NDArray[np.floating],
     partners_sizes: NDArray[np.floating],
     among: int,
+    n_threads: int = 1,
 ) -> tuple[kernels.Ints, NDArray[np.uint16]]:
     """Put the pairs of each row that share enough first; count them."""
     ordered = np.empty_like(near)
     count = np.empty(len(near), dtype=np.uint16)
-    for rows in _blocks(len(near)):
+
+    def fill(rows: slice) -> None:
         enough = shares[rows] >= least_share(
             usual[rows, None],
             partners_usual[near[rows]].astype(np.float64),
@@ -199,15 +204,22 @@ def _ordered(
         order = np.argsort(~enough, axis=1, kind="stable")
         ordered[rows] = np.take_along_axis(near[rows], order, axis=1)
         count[rows] = np.minimum(enough.sum(axis=1), np.iinfo(np.uint16).max)
+
+    _for_blocks(len(near), fill, n_threads)
     return ordered, count
 
 
-def usual_share(indices: kernels.Ints, shares: kernels.Floats) -> NDArray[np.float64]:
+def usual_share(
+    indices: kernels.Ints, shares: kernels.Floats, n_threads: int = 1
+) -> NDArray[np.float64]:
     """Return what near pairs share around each row, or its own if that is more."""
     own = shares.mean(axis=1, dtype=np.float64)
     around = np.empty_like(own)
-    for rows in _blocks(len(own)):
+
+    def fill(rows: slice) -> None:
         around[rows] = own[indices[rows]].mean(axis=1)
+
+    _for_blocks(len(own), fill, n_threads)
     usual: NDArray[np.float64] = np.maximum(around, own)
     return usual
 
@@ -234,10 +246,11 @@ def least_share(
     return least
 
 
-def _blocks(n: int) -> Iterator[slice]:
-    """Yield rows in blocks, so that what is gathered for them stays small."""
-    for start in range(0, n, BLOCK):
-        yield slice(start, start + BLOCK)
+def _for_blocks(n: int, fill: Callable[[slice], None], n_threads: int) -> None:
+    """Do the work on rows in blocks, so that what is gathered for them stays small."""
+    some = [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]
+    for _ in in_order(some, fill, n_threads):
+        pass
 
 
 def measured_reach(Y: kernels.Floats, key: int) -> float:

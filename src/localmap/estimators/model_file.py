@@ -30,7 +30,6 @@ from localmap.estimators.model_parts import (
     ModelFileError,
     assembled,
 )
-from localmap.files.atomic import atomic_file
 from localmap.geometry.rows import RowSpace
 from localmap.method.out_of_sample import FittedMap
 
@@ -129,6 +128,8 @@ def write_model(
         name: np.ascontiguousarray(array, dtype=ARRAYS[name][0])
         for name, array in arrays.items()
     }
+    from localmap.files.atomic import atomic_file
+
     with atomic_file(Path(path)) as aside, aside.open("wb") as file:
         _write(file, header, data)
         file.flush()

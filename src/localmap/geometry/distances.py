@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 Numbers = NDArray[Any]
 
@@ -96,6 +95,8 @@ def _nonzero(norms: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _by_scipy(name: str, queries: Numbers, Z: Numbers) -> Numbers:
+    from scipy.spatial.distance import cdist
+
     return np.asarray(cdist(queries, Z, name))
 
 

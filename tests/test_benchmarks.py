@@ -44,6 +44,7 @@ def ran(name, *arguments):
         ("oracle", [SMALL, "--seeds", 2]),
         ("optimizer", [SMALL, "--rounds", 1]),
         ("reproducible", [SMALL]),
+        ("settings", [SMALL, "--seeds", 1]),
         ("silhouette", [SMALL, "--rounds", 1]),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 
 import localmap
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
 MODULES = [
     m.name
     for m in pkgutil.walk_packages(localmap.__path__, "localmap.")
@@ -34,9 +34,18 @@ def test_some_examples_were_run():
         assert doctest.testmod(importlib.import_module(name)).attempted, name
 
 
-def test_readme_python(tmp_path, monkeypatch):
+# Pages whose blocks need nothing that is not here; the others have tests of their own.
+PAGES = ["README.md", "docs/start.md", "docs/reading-a-map.md"]
+PAGES += [f"docs/guide/{name}.md" for name in ("inputs", "new-rows", "pictures")]
+PAGES += ["docs/guide/reproducibility.md"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_python_on_a_page(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text(), flags=re.DOTALL)
+    text = (ROOT / page).read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     assert blocks
+    names = {}  # a page is read from top to bottom
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})  # noqa: S102
+        exec(compile(block, page, "exec"), names)  # noqa: S102

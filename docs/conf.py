@@ -22,11 +22,14 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "matplotlib.sphinxext.plot_directive",
+    "sphinx_gallery.gen_gallery",
     "mathml",
     "command_page",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_*", "build", "examples/*.ipynb", "results/*/maps", "**/gallery"]
+exclude_patterns = ["_*", "gallery", "results/*/maps"]
+# A page that no other names is told by check.py: it is no reason to fail.
+suppress_warnings = ["toc.not_included"]
 templates_path = ["_templates"]
 nitpicky = True
 html_math_renderer = "mathml"
@@ -54,6 +57,19 @@ plot_include_source = False
 plot_html_show_formats = False
 plot_html_show_source_link = False
 plot_formats = [("png", 110)]
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "examples",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "capture_repr": ("_repr_html_",),
+    "remove_config_comments": True,
+    "show_signature": False,
+    "download_all_examples": False,
+    "write_computation_times": False,
+    "plot_gallery": True,
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "localmap"

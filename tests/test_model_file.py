@@ -212,7 +212,7 @@ def forged(path, out, change):
     [
         (
             lambda h: h.update(version=1),
-            "has version 1, this localmap reads versions 3 to 4",
+            "has version 1, this localmap reads versions 3 to 5",
         ),
         (lambda h: h.update(kind="os.system"), "holds a 'os.system'"),
         (lambda h: h["params"].update(n_neighbors=-3), "settings make no sense"),
@@ -325,3 +325,60 @@ def test_mapped_rows_are_not_read(tmp_path):
     localmap.load(tmp_path / "damaged.localmap", mmap_mode="r")
     with pytest.raises(model_file.ModelFileError, match="Z is damaged"):
         localmap.load(tmp_path / "damaged.localmap")
+
+
+@pytest.fixture(scope="module")
+def in_cells(tmp_path_factory):
+    """A model of rows in cells, and its file."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("localmap.geometry.rows.EXACT_ROWS", 500)
+        X = np.random.default_rng(0).normal(size=(900, 5))
+        model = LocalMAP(random_state=0, n_iters=(5, 5, 5)).fit(X)
+        path = tmp_path_factory.mktemp("cells") / "m.localmap"
+        model.save(path)
+        yield model, X, path
+
+
+def test_new_rows_are_searched_in_the_cells_of_the_fit(in_cells, tmp_path, monkeypatch):
+    model, X, path = in_cells
+    new = X[:50] + 0.01
+    expected = model.transform(new)
+    read = localmap.load(path)
+    # Made anew the cells would be others.
+    monkeypatch.setattr("localmap.geometry.neighbors.group", None)
+    np.testing.assert_array_equal(read.transform(new), expected)
+    monkeypatch.undo()
+    old = tmp_path / "old.localmap"
+    cells = ("around", "cells", "lists", "starts")
+    forged(path, old, lambda h: [h["arrays"].pop(name) for name in cells])
+    monkeypatch.setattr("localmap.geometry.rows.EXACT_ROWS", 500)
+    assert localmap.load(old).transform(new).shape == (50, 2)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda cells: cells.pop("starts"),
+        lambda cells: cells.pop("order"),
+        lambda cells: cells.update(lists=cells["lists"] + 10_000),
+        lambda cells: cells.update(lists=-1 - cells["lists"]),
+        lambda cells: cells.update(lists=cells["lists"][1:]),
+        lambda cells: cells.update(starts=cells["starts"][::-1].copy()),
+        lambda cells: cells.update(starts=cells["starts"] + 1),
+        lambda cells: cells.update(cells=cells["cells"][:, :4].copy()),
+        lambda cells: cells.update(around=cells["around"][:, :4].copy()),
+    ],
+)
+def test_cells_that_do_not_fit_are_refused(in_cells, tmp_path, monkeypatch, change):
+    model, _, _ = in_cells
+    out = tmp_path / "m.localmap"
+    write = model_file._write
+
+    def changed(file, header, data):
+        change(data)
+        write(file, header, data)
+
+    monkeypatch.setattr(model_file, "_write", changed)
+    model.save(out)
+    with pytest.raises(model_file.ModelFileError, match="cells do not fit together"):
+        localmap.load(out)

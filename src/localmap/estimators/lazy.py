@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 import weakref
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localmap.estimators.inputs import check_columns
+from localmap.geometry.rows import RowSpace
 from localmap.scale.scratch import PREFIX
 from localmap.scale.with_dask import dask_rows
 
@@ -43,8 +45,13 @@ def lazily_placed(model: Any, X: Any, *, with_distance: bool) -> Any:
 def _placed(block: Any, file: ModelFile | str) -> NDArray[np.float32]:
     """Place a block of rows, in a worker."""
     path = file if isinstance(file, str) else file.path
-    Y, distance = _loaded(path).transform(block, return_distance=True)
+    with _loading:  # by one of a worker's threads, for all of them
+        model = _loaded(path)
+    Y, distance = model.transform(block, return_distance=True)
     return np.column_stack([Y, distance])
+
+
+_loading = threading.Lock()
 
 
 @lru_cache(maxsize=2)
@@ -56,6 +63,9 @@ def _loaded(path: str) -> Any:
     model.n_jobs = 1  # workers do several blocks at once
     # Checked where the columns had names; blocks have none.
     model.__dict__.pop("feature_names_in_", None)
+    fitted = model._fitted  # noqa: SLF001 - what places rows
+    if isinstance(fitted.space, RowSpace):
+        fitted.space.prepare(fitted.n_neighbors)
     return model
 
 

@@ -34,8 +34,8 @@ from localmap.geometry.rows import RowSpace
 from localmap.method.out_of_sample import FittedMap
 
 MAGIC: Final = b"LocalMAP"
-VERSION: Final = 4
-READABLE: Final = (3, 4)  # 3 had no rows in another order than that of the data
+VERSION: Final = 5
+READABLE: Final = (3, 4, 5)  # 3 had no rows in another order, 4 no cells of them
 ALIGNED: Final = 64
 
 # Longer headers are damage: a million column names take less.
@@ -46,6 +46,10 @@ ARRAYS: Final = {
     "Y": ("<f4", 2),
     "Z": ("<f4", 2),
     "order": ("<i4", 1),
+    "around": ("<f4", 2),
+    "cells": ("<f4", 2),
+    "lists": ("<i4", 2),
+    "starts": ("<i8", 1),
     "scales": ("<f8", 1),
     "centre": ("<f8", 1),
     "components": ("<f4", 2),
@@ -84,6 +88,8 @@ def write_model(
     if isinstance(space, RowSpace):
         unit = space.preprocessing.unit
         arrays |= {"Z": space.Z, "centre": space.preprocessing.centre}
+        if space.cells is not None:
+            arrays |= space.cells.named()
         if space.order is not None:
             arrays["order"] = space.order
         if space.preprocessing.components is not None:

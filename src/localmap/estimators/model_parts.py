@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from localmap.geometry.cells import Cells
 from localmap.geometry.distances import PRECOMPUTED
 from localmap.geometry.precomputed import DistancesOnly
 from localmap.geometry.preprocessing import Preprocessing
@@ -161,7 +162,31 @@ def _space(
         msg = "it names rows that are not there, or twice."
         raise ModelFileError(msg)
     preprocessing = Preprocessing(metric, centre, unit, components, scaling)
-    return RowSpace(preprocessing, Z, order)
+    return RowSpace(preprocessing, Z, order, _cells(arrays, Z))
+
+
+def _cells(arrays: dict[str, NDArray[Any]], Z: NDArray[Any]) -> Cells | None:
+    """Return the cells in whose order the rows stand, if they were kept."""
+    names = ("around", "cells", "lists", "starts")
+    if not any(name in arrays for name in names):
+        return None
+    n, d = Z.shape
+    sound = all(name in arrays for name in (*names, "order"))
+    if sound:
+        around, cells, lists, starts = (arrays[name] for name in names)
+        sound = (
+            around.shape[1] == cells.shape[1] == d
+            and len(lists) == len(around)
+            and 0 <= lists.min() <= lists.max() < len(cells)
+            and len(starts) == len(cells) + 1
+            and starts[0] == 0
+            and starts[-1] == n
+            and bool((np.diff(starts) >= 0).all())
+        )
+    if not sound:
+        msg = "its cells do not fit together."
+        raise ModelFileError(msg)
+    return Cells.of(arrays).as_arranged()
 
 
 def _scaling(arrays: dict[str, NDArray[Any]], D: int) -> ColumnScaling | None:

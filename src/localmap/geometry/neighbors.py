@@ -67,12 +67,18 @@ class CellIndex:
     """Rows in cells, to find the nearest of them for other rows.
 
     As many cells are searched as hold the `at` nearest rows of a few. What a row finds
-    does not depend on the others.
+    does not depend on the others. `cells` are those of the fit, if it kept them.
     """
 
-    def __init__(self, Z: kernels.Floats, at: int, n_threads: int = 1) -> None:
+    def __init__(
+        self,
+        Z: kernels.Floats,
+        at: int,
+        n_threads: int = 1,
+        cells: Cells | None = None,
+    ) -> None:
         workshop = Workshop(n_threads)
-        self._cells = group(Z, many(len(Z)), workshop)
+        self._cells = cells or group(Z, many(len(Z)), workshop)
         self._how = probing_for(
             Z, self._cells, true_neighbors(Z, at, workshop), workshop
         )

@@ -56,13 +56,13 @@ class RowSpace:
 
     @property
     def kept(self) -> RowSpace:
-        """All but the cells, which only the search needs."""
+        """What is there after the fit: new rows are searched in the same cells."""
         Z = np.asarray(self.Z)
         if isinstance(self.Z, np.memmap):
             # The file goes when the fit ends. An array that knows its name would be
             # sent to other processes by that name, as joblib does.
             Z = np.frombuffer(Z.data.cast("B"), np.float32).reshape(Z.shape)
-        return replace(self, Z=Z, cells=None)
+        return replace(self, Z=Z)
 
     def neighbors(self, k: int, workshop: Workshop, *, at: int) -> KNNGraph:
         """Nearest other rows: found in cells, or by comparing all."""
@@ -122,12 +122,17 @@ class RowSpace:
                 counts[:, slot] += (away <= most) & (others != partners)
         return counts
 
+    def prepare(self, at: int, n_threads: int = 1) -> None:
+        """Make what `neighbors_of` needs, so that threads that share it need not."""
+        if METRICS[self.metric].euclidean and len(self.Z) > EXACT_ROWS:
+            self._searched(at, n_threads)
+
     def _searched(self, at: int, n_threads: int) -> CellIndex:
         """Return the rows in cells: made at the first call, then kept."""
         ready = self.__dict__
         if "_index" not in ready:
             # Two threads may both make it: they make the same, and one is kept.
-            ready.setdefault("_index", CellIndex(self.Z, at, n_threads))
+            ready.setdefault("_index", CellIndex(self.Z, at, n_threads, self.cells))
         index: CellIndex = ready["_index"]
         return index
 

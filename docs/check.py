@@ -90,14 +90,33 @@ def _leads_somewhere(page: Path, target: str, pages: dict[Path, Links]) -> bool:
     parts = urlsplit(target)
     if parts.scheme or parts.netloc:  # another site: there is no network to ask
         return True
-    path = unquote(parts.path)
-    place = (page.parent / path).resolve() if path else page
-    if place.is_dir():
-        place /= "index.html"
+    place = _place(page, target)
     if not place.exists():
         return False
     fragment = unquote(parts.fragment)
     return not fragment or place not in pages or fragment in pages[place].anchors
+
+
+def _place(page: Path, target: str) -> Path:
+    path = unquote(urlsplit(target).path)
+    place = (page.parent / path).resolve() if path else page
+    return place / "index.html" if place.is_dir() else place
+
+
+def unreached(site: Path) -> list[str]:
+    """Return the pages that no other page links to."""
+    pages = {page: Links(page) for page in sorted(site.rglob("*.html"))}
+    reached = {
+        _place(page, target)
+        for page, links in pages.items()
+        for target in links.targets
+        if not urlsplit(target).scheme and _place(page, target) != page
+    }
+    return [
+        str(page.relative_to(site))
+        for page in pages
+        if page not in reached and not {"_static", "_downloads"} & {*page.parts}
+    ]
 
 
 def main(site: Path) -> int:
@@ -114,12 +133,13 @@ def main(site: Path) -> int:
         for name in entries
     }
     missing = sorted(wanted - told)
-    broken = broken_links(site.resolve())
+    site = site.resolve()
+    broken = broken_links(site)
     pages = len(list(site.rglob("*.html")))
     print(f"{pages} pages, {len(broken)} broken links inside")
-    print(
-        f"API: {len(wanted) - len(missing)} of {len(wanted)} public names have a page"
-    )
+    print(f"{len(wanted) - len(missing)} of {len(wanted)} public names are in the API")
+    for page in unreached(site):
+        print(f"no page leads to {page}")
     for line in (*broken, *(f"no page tells of {name}" for name in missing)):
         print(line)
     return bool(broken or missing)

@@ -88,7 +88,8 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": []}
+# Where there is nothing below, no empty column.
+html_sidebars = {name: [] for name in ("index", "start", "benchmarks", "command")}
 
 
 def _of_others(_app, _what, _name, member, _skip, _options):  # noqa: ANN001, ANN202

@@ -86,3 +86,10 @@ def test_the_tables_name_parameters_of_ours(section):
     lines = rows_of(section)
     assert len(lines) > 10
     assert set().union(*(line[1] for line in lines)) <= ours
+
+
+def test_pages_that_no_page_leads_to_are_found(tmp_path):
+    (tmp_path / "index.html").write_text('<a href="one.html">x</a>')
+    (tmp_path / "one.html").write_text('<a href="index.html#top">x</a>')
+    (tmp_path / "two.html").write_text('<a href="two.html">x</a>')
+    assert check["unreached"](tmp_path) == ["two.html"]

@@ -20,7 +20,7 @@ class CommandPage(Directive):
         """Return the sections."""
         from localmap.cli.main import COMMANDS
 
-        width, os.environ["COLUMNS"] = os.environ.get("COLUMNS"), "88"
+        width, os.environ["COLUMNS"] = os.environ.get("COLUMNS"), "78"
         try:
             top = nodes.literal_block("", _help_of_the_command(), language="text")
             return [top, *(self._section(n, text) for n, text in COMMANDS.items())]

@@ -1,4 +1,4 @@
-"""The map of the digits: its start, and the end of each phase."""
+"""The map of the digits: soon after its start, and at the end of each phase."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,7 +8,7 @@ from localmap import LocalMAP
 from localmap.plotting import group_colors
 
 X, y = load_digits(return_X_y=True)
-ends = {0: "iteration 1", 99: "end of phase 1", 199: "of phase 2", 449: "of phase 3"}
+ends = {24: "iteration 25", 99: "end of phase 1", 199: "of phase 2", 449: "of phase 3"}
 seen = {}
 
 

@@ -60,8 +60,15 @@ import matplotlib.pyplot as plt
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
 stimulated = np.where(stim == 1, "stimulated", "control")
-plot(plain.obsm["X_localmap"], stimulated, ax=axes[0], title="as they are")
-plot(mixed.obsm["X_localmap"], stimulated, ax=axes[1], title="condition taken out")
+plot(
+    plain.obsm["X_localmap"],
+    stimulated,
+    ax=axes[0],
+    title="as they are",
+    names="legend",
+)
+out = "condition taken out"
+plot(mixed.obsm["X_localmap"], stimulated, ax=axes[1], title=out, names="legend")
 
 # %%
 # The whole walk, with markers, new cells and what not to conclude: :doc:`/cells`. Time

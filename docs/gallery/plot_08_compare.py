@@ -19,9 +19,8 @@ X, y = load_digits(return_X_y=True)
 X, y = X[:1000], y[:1000]  # t-SNE takes its time
 methods = {
     "PCA": PCA(2),
-    "t-SNE": TSNE(random_state=0, max_iter=300),
+    "t-SNE": TSNE(random_state=0, n_jobs=-1),
     "PaCMAP": PaCMAP(random_state=0),
-    "LocalMAP, paper": LocalMAP(proximal_distance=10.0, random_state=0),
     "LocalMAP": LocalMAP(random_state=0),
 }
 maps = {name: method.fit_transform(X) for name, method in methods.items()}

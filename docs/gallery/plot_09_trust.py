@@ -12,10 +12,11 @@ from sklearn.datasets import load_digits
 from localmap import datasets, trust
 from localmap.plotting import outlines
 
+judged = {}
 digits, cloud = load_digits().data, datasets.one_piece("gauss5", 1000)
 figure, axes = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
 for X, name, ax in zip((digits, cloud), ("digits", "a Gaussian"), axes, strict=True):
-    found = trust.groups(X, runs=6)
+    found = judged[name] = trust.groups(X, runs=6)
     solid = [group.solid for group in found.groups]
     outlines(found.Y, found.labels, solid, ax=ax, title=name)
     print(f"{name}: {found.headline}")
@@ -23,7 +24,7 @@ for X, name, ax in zip((digits, cloud), ("digits", "a Gaussian"), axes, strict=T
 # %%
 # What it says of one group, to be quoted:
 
-print(trust.groups(digits, runs=6).groups[0].sentence)
+print(judged["digits"].groups[0].sentence)
 
 # %%
 # How often this is right, and where it fails: :doc:`/reading-a-map`; measured by

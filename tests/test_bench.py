@@ -125,7 +125,8 @@ def test_presets_plan_what_they_say():
     assert sum(job.method == "umap" for job in tuned) == 42
     assert len({job.name for job in tuned}) == len(tuned)
     assert all(
-        job.params == {"init": "random"} for job in plan.jobs(plan.PRESETS["init"])
+        list(job.params.values()) in (["random"], ["normal"])
+        for job in plan.jobs(plan.PRESETS["init"])
     )
     whole = plan.jobs(plan.PRESETS["wholeness"])
     seeds_of = {job.dataset: job.seed + 1 for job in whole}  # the last

@@ -41,19 +41,24 @@ CLOUDS: Final = tuple(
 
 # PaCMAP, the paper's distance and ours: what is compared where a rule is judged.
 RULES: Final = ("pacmap", "localmap-10", "localmap")
-STARTED: Final = (
-    "authors-pacmap",
-    "authors-localmap",
-    "umap",
-    "localmap-10",
-    "localmap",
-)
+
+# How the methods that take a start are told to begin anywhere.
+STARTS: Final = {
+    "localmap": ("init", "random"),
+    "localmap-10": ("init", "random"),
+    "pacmap": ("init", "random"),
+    "authors-localmap": ("init", "random"),
+    "authors-pacmap": ("init", "random"),
+    "umap": ("init", "random"),
+    "largevis": ("init", "normal"),
+    "tsne": ("initialization", "random"),
+}
 GROUP_MEASURES: Final = (
     "silhouette", "ARI of visible groups", "visible groups", "preservation",
     "10-NN accuracy", "SVM accuracy", "trustworthiness", "continuity",
     "random triplets", "pieces", "strays",
 )  # fmt: skip
-TUNED_MEASURES: Final = (
+SEEN_MEASURES: Final = (
     "silhouette", "SVM accuracy", "ARI of visible groups", "splits", "merges",
 )  # fmt: skip
 
@@ -127,16 +132,18 @@ PRESETS: Final[dict[str, Preset]] = {
     ),
     "ablation": Preset(
         "LocalMAP's changes, alone and together",
-        paper.SETS[:6],
+        ("mnist", "digits", *paper.SETS[1:6]),
         ("pacmap", "weights", "pairs", "localmap-10", "untrusting", "localmap"),
         10,
     ),
     "init": Preset(
-        "random starts",
-        paper.SETS[:6],
-        STARTED,
+        "random starts: in how many runs is each group one and alone?",
+        ("digits", "mnist"),
+        tuple(STARTS),
         10,
-        {name: {"init": ("random",)} for name in (*STARTED, "pacmap")},
+        {name: {key: (value,)} for name, (key, value) in STARTS.items()},
+        measures=SEEN_MEASURES,
+        large=(),
     ),
     "start": Preset(
         "LocalMAP from starts of other widths",
@@ -151,7 +158,7 @@ PRESETS: Final[dict[str, Preset]] = {
         ("digits", *paper.SETS[:6]),
         tuning.METHODS,
         1,
-        measures=TUNED_MEASURES,
+        measures=SEEN_MEASURES,
         tuned=True,
     ),
     "variants": Preset(

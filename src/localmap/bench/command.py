@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,17 +15,19 @@ from localmap.bench.methods import METHODS
 from localmap.metrics import MEASURES
 
 INSIGHTS: Final = "near pairs between classes, against length and against n"
+REPRODUCE: Final = "all of the paper, and a page of it"
+PAGES: Final = ("insights", "reproduce")
 
 
 def add(compare: argparse.ArgumentParser) -> None:
     """Add the options."""
     about = "; ".join(f"{name}: {preset.help}" for name, preset in plan.PRESETS.items())
-    about += f"; insights: {INSIGHTS}"
+    about += f"; insights: {INSIGHTS}; reproduce: {REPRODUCE}"
     compare.description = (
         f"Presets. {about}. A run that was killed goes on where it was."
     )
     compare.add_argument(
-        "preset", nargs="?", default="quick", choices=(*plan.PRESETS, "insights")
+        "preset", nargs="?", default="quick", choices=(*plan.PRESETS, *PAGES)
     )
     compare.add_argument(
         "--datasets", nargs="+", metavar="SET", help="names, or files of your own"
@@ -49,6 +52,9 @@ def add(compare: argparse.ArgumentParser) -> None:
     compare.add_argument(
         "--hours", type=float, metavar="H", help="begin no run after so many"
     )
+    compare.add_argument(
+        "--quick", action="store_true", help="of reproduce: on digits, in minutes"
+    )
     compare.add_argument("--time-limit", type=float, default=3600.0, metavar="SECONDS")
     compare.add_argument("--memory-limit", type=float, default=16.0, metavar="GB")
     compare.add_argument(
@@ -62,6 +68,9 @@ def bench(arguments: argparse.Namespace) -> None:
     _check_installed("jinja2", "psutil")
     if arguments.preset == "insights":
         _insights(arguments)
+        return
+    if arguments.preset == "reproduce":
+        _reproduce(arguments)
         return
     from localmap.bench import report, run, seeds, worker
     from localmap.bench.crew import Limits
@@ -126,6 +135,22 @@ def _insights(arguments: argparse.Namespace) -> None:
     _fetch(names[0])
     insights.write(arguments.out, names[0], labels=arguments.labels)
     print(f"Wrote {arguments.out / 'report.md'} and others.")
+
+
+def _reproduce(arguments: argparse.Namespace) -> None:
+    """Run what the paper shows, part by part, and write its page."""
+    from localmap.bench import reproduce
+
+    def do(preset: str, options: dict[str, Any]) -> None:
+        start = time.perf_counter()
+        bench(argparse.Namespace(**vars(arguments) | {"preset": preset} | options))
+        print(f"{preset}: {time.perf_counter() - start:.0f} s")
+
+    if arguments.report_only:
+        written = reproduce.page(arguments.out)
+    else:
+        written = reproduce.reproduce(arguments.out, do, quick=arguments.quick)
+    print(f"Wrote {' and '.join(map(str, written))}.")
 
 
 def _check_installed(*packages: str) -> None:

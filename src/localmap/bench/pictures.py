@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from localmap.bench.sets import gap, mixture_rows
 from localmap.plotting import group_colors, plain
@@ -29,7 +30,8 @@ def maps(
     for place, (title, row) in enumerate(first.items()):
         ax = figure.add_subplot(down, ACROSS, place + 1)
         score = row["measures"].get("silhouette")
-        ax.set_title(title if score is None else f"{title}: {score:.2f}", fontsize=10)
+        title = title.replace(" (", "\n(", 1)
+        ax.set_title(title if score is None else f"{title}: {score:.2f}", fontsize=9)
         _draw(ax, folder, row)
     figure.suptitle(plain(dataset))
     return figure
@@ -83,6 +85,11 @@ def _draw(ax: Axes, folder: Path, row: dict[str, Any]) -> None:
         return
     with np.load(path, allow_pickle=False) as archive:
         Y, codes = archive["Y"], archive["codes"]
+    scatter(ax, Y, codes)
+
+
+def scatter(ax: Axes, Y: NDArray[Any], codes: NDArray[Any]) -> None:
+    """Draw points in the colours of their labels."""
     some = np.random.default_rng(0).permutation(len(Y))[:MOST_POINTS]
     colors: Any = "#336"
     if len(codes):  # the last is for rows without a label

@@ -142,7 +142,7 @@ PRESETS: Final[dict[str, Preset]] = {
         tuple(STARTS),
         10,
         {name: {key: (value,)} for name, (key, value) in STARTS.items()},
-        measures=SEEN_MEASURES,
+        measures=("silhouette", "splits", "merges"),
         large=(),
     ),
     "start": Preset(

@@ -82,14 +82,22 @@ def splits_and_merges(labels: ArrayLike, groups: NDArray[np.int64]) -> SplitsAnd
     """
     codes = codes_of(labels)
     check_consistent_length(codes, groups)
+    parts, home = parts_of(codes, groups)
+    splits = np.maximum(parts.sum(axis=1) - 1, 0).sum()
+    merges = np.maximum(np.bincount(home[home >= 0], minlength=1) - 1, 0).sum()
+    return SplitsAndMerges(int(splits), int(merges))
+
+
+def parts_of(
+    codes: NDArray[np.int64], groups: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Tell which group is a part of which label, and each label's largest; -1: none."""
     seen = groups >= 0
     table = np.zeros((codes.max() + 1, max(1, groups.max() + 1)), dtype=np.int64)
     np.add.at(table, (codes[seen], groups[seen]), 1)
     parts = (table >= PART * np.bincount(codes)[:, None]) & (table > 0)
-    home = table.argmax(axis=1)[parts.any(axis=1)]
-    splits = np.maximum(parts.sum(axis=1) - 1, 0).sum()
-    merges = np.maximum(np.bincount(home, minlength=1) - 1, 0).sum()
-    return SplitsAndMerges(int(splits), int(merges))
+    home = np.where(parts.any(axis=1), table.argmax(axis=1), -1)
+    return parts, home
 
 
 class Agreement(NamedTuple):

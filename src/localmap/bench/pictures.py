@@ -30,8 +30,8 @@ def maps(
     for place, (title, row) in enumerate(first.items()):
         ax = figure.add_subplot(down, ACROSS, place + 1)
         score = row["measures"].get("silhouette")
-        title = title.replace(" (", "\n(", 1)
-        ax.set_title(title if score is None else f"{title}: {score:.2f}", fontsize=9)
+        name = title.replace(" (", "\n(", 1)
+        ax.set_title(name if score is None else f"{name}: {score:.2f}", fontsize=9)
         _draw(ax, folder, row)
     figure.suptitle(plain(dataset))
     return figure

@@ -202,6 +202,7 @@ def random_starts(results: Path) -> Section:
 
     folder = results / "init"
     rows = known(folder)
+    counted = starts.counts(rows)
     captions = {}
     for dataset in ("digits", "mnist"):
         name = f"starts-{dataset}.png"
@@ -219,10 +220,10 @@ def random_starts(results: Path) -> Section:
                 "Broken and joined are counted without eyes, by the visible groups of "
                 "localmap.metrics. Starts are those that each package draws: normal "
                 "for ours and the authors', uniform for UMAP. Methods or runs that "
-                "are not listed were not run: they take too long here."
+                "are not listed were not run, for want of machine time."
             ),
         ),
-        (starts.counts(rows),),
+        (counted,),
         _pictures(folder, captions),
     )
 
@@ -253,7 +254,11 @@ def tuned(results: Path) -> Section:
                 "a grid was run."
             ),
         ),
-        (*per_measure, *(beside.grids(rows, dataset) for dataset in sets)),
+        (
+            *per_measure,
+            *(beside.differences(rows, measure, tuned=True) for measure in paper.BEST),
+            *(beside.grids(rows, dataset) for dataset in sets),
+        ),
         _pictures(results / "tuned", {"coil20.png": "Figure 9: COIL20, tuned."}),
     )
 

@@ -30,22 +30,25 @@ inline std::vector<Missed> missed_by(std::int64_t n, std::int64_t k,
     std::vector<float> farthest(static_cast<std::size_t>(last - first));
     for (std::int64_t i = first; i < last; ++i)
         farthest[static_cast<std::size_t>(i - first)] = distances[i * k + k - 1];
-    const auto lacks = [&](std::int64_t j, float distance, std::int64_t i) {
-        const float* from = distances + j * k;
-        const float* place = std::lower_bound(from, from + k, distance);
-        for (; place != from + k && *place == distance; ++place)
-            if (indices[place - distances] == i) return false;
-        return true;
+    const auto lacks = [&](std::int64_t j, std::int32_t i) {
+        const std::int32_t* list = indices + j * k;
+        int there = 0;  // all are looked at: a search would guess wrong at every step
+        for (std::int64_t t = 0; t < k; ++t) there |= list[t] == i;
+        return there == 0;
     };
+    constexpr std::int64_t kAhead = 8;  // lists asked for before their turn
     std::vector<std::vector<Missed>> by_worker(static_cast<std::size_t>(threads));
     parallel_for(n, 1024, threads, poll, [&](std::int64_t begin, std::int64_t end, int worker) {
         auto& missed = by_worker[static_cast<std::size_t>(worker)];
         for (std::int64_t i = begin; i < end; ++i)
             for (std::int64_t s = i * k; s < (i + 1) * k; ++s) {
+                if (s + kAhead < end * k && indices[s + kAhead] >= 0)
+                    for (std::int64_t t = 0; t < k; t += 16)
+                        __builtin_prefetch(indices + indices[s + kAhead] * k + t);
                 const std::int32_t j = indices[s];
                 if (j >= first && j < last &&
                     distances[s] < farthest[static_cast<std::size_t>(j - first)] &&
-                    lacks(j, distances[s], i))
+                    lacks(j, static_cast<std::int32_t>(i)))
                     missed.push_back({j, distances[s], static_cast<std::int32_t>(i)});
             }
     });

@@ -43,6 +43,8 @@ PAGES += ["docs/guide/reproducibility.md"]
 @pytest.mark.parametrize("page", PAGES)
 def test_python_on_a_page(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    if not (ROOT / page).exists():
+        pytest.skip("the site is not in this tree")
     text = (ROOT / page).read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     assert blocks

@@ -60,15 +60,9 @@ import matplotlib.pyplot as plt
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
 stimulated = np.where(stim == 1, "stimulated", "control")
-plot(
-    plain.obsm["X_localmap"],
-    stimulated,
-    ax=axes[0],
-    title="as they are",
-    names="legend",
-)
-out = "condition taken out"
-plot(mixed.obsm["X_localmap"], stimulated, ax=axes[1], title=out, names="legend")
+drawn = {"as they are": plain, "condition taken out": mixed}
+for ax, (title, adata) in zip(axes, drawn.items(), strict=True):
+    plot(adata.obsm["X_localmap"], stimulated, ax=ax, title=title, names="legend")
 
 # %%
 # The whole walk, with markers, new cells and what not to conclude: :doc:`/cells`. Time

@@ -2,9 +2,9 @@
 Methods side by side
 ====================
 
-**No one number tells the best map.** Each method keeps something: t-SNE the nearest
-rows, PCA the large distances, LocalMAP the groups. Look at several measures of the same
-maps.
+**No one number tells the best map.** One method keeps the nearest rows, another the
+large distances, a third takes groups apart: look at several measures of the same maps,
+and at more than one set.
 """
 
 import pandas as pd

@@ -41,6 +41,7 @@ def ran(name, *arguments):
         ("limits", [SMALL]),
         ("memory", [SMALL]),
         ("neighbors", ["mixture1100x20", "--rounds", 1, "--threads", 1]),
+        ("newsgroups", [SMALL, "--seeds", 1]),
         ("oracle", [SMALL, "--seeds", 2]),
         ("optimizer", [SMALL, "--rounds", 1]),
         ("reproducible", [SMALL]),

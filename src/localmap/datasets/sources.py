@@ -61,26 +61,27 @@ def _covtype(entry: Entry) -> tuple[Any, Any]:
     return X.astype(np.int16), y
 
 
-def _newsgroups() -> Any:
+def newsgroups(remove: tuple[str, ...] = ()) -> Any:
+    """Return the texts as scikit-learn gives them, from beside our data if there."""
     from sklearn.datasets import fetch_20newsgroups
 
     given = os.environ.get("LOCALMAP_DATA")
     home = Path(given) / "skdata" if given else None
     beside = home if home is not None and home.exists() else None
     return fetch_20newsgroups(
-        data_home=None if beside is None else str(beside), subset="all"
+        data_home=None if beside is None else str(beside), subset="all", remove=remove
     )
 
 
 def _newsgroup_components(entry: Entry) -> tuple[Any, Any]:
     del entry
-    found = _newsgroups()
+    found = newsgroups()
     return text_to_components(found.data), found.target
 
 
 def _newsgroup_words(entry: Entry) -> tuple[Any, Any]:
     del entry
-    found = _newsgroups()
+    found = newsgroups()
     return text_to_tfidf(found.data), found.target
 
 

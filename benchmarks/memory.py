@@ -41,11 +41,11 @@ def fit(name):
 def descend(n):
     rng = np.random.default_rng(0)
     Y = 20 * rng.random((n, 2), dtype=np.float32)
-    further = rng.integers(0, n, (n, 20), dtype=np.int32)
-    near, mid_near = further[:, :10].copy(), further[:, :5].copy()
-    descent = kernels.Descent(Y, near, mid_near, further, 1.0, 2)
-    del near, mid_near, further, Y
-    optimize(descent, schedule((3, 3, 25), rule_of(10.0, None, 1.0)), key=0)
+    near = rng.integers(0, n, (n, 10), dtype=np.int32)
+    mid_near = near[:, :5].copy()
+    descent = kernels.Descent(Y, near, mid_near, kernels.Circles(n, 20), 1.0, 2)
+    del near, mid_near, Y
+    optimize(descent, schedule((3, 3, 60), rule_of("auto", None, 1.0)), key=0)
 
 
 def optimizer(n):

@@ -1,78 +1,37 @@
 // The module that Python sees (with bind_search.cpp and bind_placing.cpp).
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "circles.hpp"
 #include "isa.hpp"
+#include "lists.hpp"
 #include "local_further.hpp"
 #include "pairs.hpp"
 #include "parallel.hpp"
 #include "python.hpp"
 #include "silhouette.hpp"
-#include "tiles.hpp"
+#include "step.hpp"
 
 using namespace localmap;
 
 namespace {
 
-// All pairs of one kind, tiled by tile.
-class Tiled {
-public:
-    Vector<const std::int64_t> starts, middles;
-    Matrix<const std::uint32_t> codes;
-
-    PairRun trusted(std::int64_t tile) const {
-        return run(starts.data()[tile], middles.data()[tile]);
+// A map and its pairs: near, mid-near and further ones, each listed, dealt or None. What
+// Python holds stays alive while the caller runs.
+Layout layout_of(const Matrix<float>& Y, const nb::tuple& pairs) {
+    Layout map = {Y.data(), static_cast<std::int64_t>(Y.shape(0)),
+                  static_cast<std::int64_t>(Y.shape(1)), {}, nullptr};
+    for (std::size_t kind = 0; kind < 3; ++kind) {
+        const nb::handle some = pairs[kind];
+        if (nb::isinstance<Circles>(some))
+            map.circles = nb::cast<const Circles*>(some);
+        else if (!some.is_none())
+            map.lists[kind] = {
+                nb::cast<Vector<const std::int64_t>>(some.attr("starts")).data(),
+                nb::cast<Vector<const std::uint32_t>>(some.attr("entries")).data()};
     }
-    PairRun rest(std::int64_t tile) const {
-        return run(middles.data()[tile], starts.data()[tile + 1]);
-    }
-
-private:
-    PairRun run(std::int64_t begin, std::int64_t end) const {
-        return {reinterpret_cast<const PairCode*>(codes.data()) + begin, end - begin};
-    }
-};
-
-Tiled tiled(nb::handle pairs) {
-    return {nb::cast<Vector<const std::int64_t>>(pairs.attr("starts")),
-            nb::cast<Vector<const std::int64_t>>(pairs.attr("middles")),
-            nb::cast<Matrix<const std::uint32_t>>(pairs.attr("codes"))};
-}
-
-// The forces on all points of a map, added to `gradient`; `finish(first, count)` is told
-// of each run of numbers of Y that no pair will read or pull any more.
-template <class Finish>
-double pull_map(const Matrix<float>& Y, const Tiled kinds[3], const Vector<const float>& w,
-                float* gradient, bool with_loss, int threads, Finish&& finish) {
-    const auto n = static_cast<std::int64_t>(Y.shape(0));
-    const auto dim = static_cast<std::int64_t>(Y.shape(1));
-    const Weights weights = read_weights(w);
-    const std::int64_t blocks = block_count(n), size = block_rows(n) * dim;
-    std::vector<double> losses(static_cast<std::size_t>(blocks * (blocks + 1) / 2), 0.0);
-    const nb::gil_scoped_release release;
-    auto side = [&](std::int64_t block) {
-        return Side{Y.data() + block * size, gradient + block * size};
-    };
-    auto pairs = [&](std::int64_t a, std::int64_t b) {
-        const std::int64_t tile = a * blocks + b;
-        return TilePairs{kinds[0].trusted(tile), kinds[0].rest(tile), kinds[1].rest(tile),
-                         kinds[2].rest(tile)};
-    };
-    run_tiles(
-        blocks, threads, signalled,
-        [&](const Meeting& meeting, std::int64_t number) noexcept {
-            const std::int64_t a = meeting.a, b = meeting.b;
-            double& loss = losses[static_cast<std::size_t>(number)];
-            loss = rows().pull(side(a), side(b), dim, pairs(a, b), weights, with_loss);
-            if (a != b)
-                loss += rows().pull(side(b), side(a), dim, pairs(b, a), weights, with_loss);
-        },
-        [&](std::int64_t block) noexcept {
-            finish(block * size, std::min(size, n * dim - block * size));
-        });
-    double total = 0.0;
-    for (const double loss : losses) total += loss;
-    return with_loss ? total : std::nan("");
+    return map;
 }
 
 }  // namespace
@@ -92,27 +51,41 @@ NB_MODULE(_core, module) {
 
     module.def("instruction_set", [] { return rows().name; });
 
-    module.def("block_rows", [](std::int64_t n) { return block_rows(n); });
-
     module.def(
-        "pack_pairs",
-        [](Matrix<std::uint32_t> pairs, Vector<const std::uint16_t> trusted,
-           Vector<std::int64_t> starts, Vector<std::int64_t> middles, int threads) {
-            pack_pairs(pairs.data(), static_cast<std::int64_t>(pairs.shape(0)),
-                       static_cast<std::int64_t>(pairs.shape(1)),
-                       trusted.shape(0) == 0 ? nullptr : trusted.data(), starts.data(), middles.data(), threads, signalled);
+        "count_pairs",
+        [](Matrix<const std::int32_t> pairs, Vector<std::int64_t> starts, int threads) {
+            return count_pairs(pairs.data(), static_cast<std::int64_t>(pairs.shape(0)),
+                               static_cast<std::int64_t>(pairs.shape(1)), starts.data(),
+                               threads, signalled);
         },
         Release());
 
     module.def(
-        "unpack_pairs",
-        [](Matrix<std::uint32_t> pairs, Vector<const std::int64_t> starts,
-           Vector<const std::int64_t> middles, int threads) {
-            unpack_pairs(pairs.data(), static_cast<std::int64_t>(pairs.shape(0)),
-                         static_cast<std::int64_t>(pairs.shape(1)), starts.data(),
-                         middles.data(), threads, signalled);
+        "build_lists",
+        [](Matrix<const std::int32_t> pairs, Vector<const std::uint16_t> trusted,
+           Vector<std::int64_t> starts, Vector<std::uint32_t> entries, int threads) {
+            return build_lists(pairs.data(), static_cast<std::int64_t>(pairs.shape(0)),
+                               static_cast<std::int64_t>(pairs.shape(1)),
+                               trusted.shape(0) == 0 ? nullptr : trusted.data(),
+                               starts.data(), entries.data(), threads, signalled);
         },
         Release());
+
+    nb::class_<Circles>(module, "Circles")
+        .def(nb::init<std::int64_t, std::int64_t>())
+        .def(
+            "deal",
+            [](Circles& circles, Matrix<const float> Y, Vector<const std::int64_t> starts,
+               Vector<const std::uint32_t> entries, float reach, std::uint64_t key,
+               std::uint64_t iteration, int threads) {
+                circles.deal(Y.data(), static_cast<std::int64_t>(Y.shape(1)),
+                             {starts.data(), entries.data()}, reach, key, iteration, threads,
+                             signalled);
+            },
+            Release())
+        .def("partners", [](const Circles& circles, Matrix<std::int32_t> out) {
+            circles.partners(out.data());
+        });
 
     module.def(
         "shared_neighbors",
@@ -135,26 +108,31 @@ NB_MODULE(_core, module) {
         },
         Release());
 
-    module.def("forces", [](Matrix<float> Y, nb::handle near, nb::handle mid_near,
-                            nb::handle further, Vector<const float> weights,
-                            Matrix<float> gradient, int threads) {
-        const Tiled kinds[3] = {tiled(near), tiled(mid_near), tiled(further)};
-        return pull_map(Y, kinds, weights, gradient.data(), true, threads,
-                        [](std::int64_t, std::int64_t) {});
+    module.def("forces", [](Matrix<float> Y, nb::tuple pairs, Vector<const float> weights, Matrix<float> gradient,
+                            int threads) {
+        const Layout map = layout_of(Y, pairs);
+        const Weights w = read_weights(weights);
+        const nb::gil_scoped_release release;
+        return pull_layout(map, w, gradient.data(), true, threads, signalled,
+                           [](std::int64_t, std::int64_t) {});
     });
 
-    module.def("step", [](Matrix<float> Y, nb::handle near, nb::handle mid_near,
-                          nb::handle further, Vector<const float> weights,
-                          Matrix<float> gradient, Matrix<float> m, Matrix<float> v,
-                          float rate, float beta1, float beta2, bool with_loss,
-                          int threads) {
-        const Tiled kinds[3] = {tiled(near), tiled(mid_near), tiled(further)};
+    module.def("step", [](Matrix<float> Y, nb::tuple pairs, Vector<const float> weights,
+                          Matrix<float> gradient, Matrix<float> m, Matrix<float> v, Matrix<float> next, float rate,
+                          float beta1, float beta2, bool with_loss, int threads) {
+        const Layout map = layout_of(Y, pairs);
+        const Weights w = read_weights(weights);
         const Adam adam{rate, beta1, beta2};
-        return pull_map(Y, kinds, weights, gradient.data(), with_loss, threads,
-                        [&](std::int64_t first, std::int64_t count) {
-                            rows().move(adam, Y.data() + first, gradient.data() + first,
-                                        m.data() + first, v.data() + first, count);
-                        });
+        const nb::gil_scoped_release release;
+        const double loss = pull_layout(
+            map, w, gradient.data(), with_loss, threads, signalled,
+            [&](std::int64_t first, std::int64_t last) {
+                const std::int64_t from = first * map.dim, count = (last - first) * map.dim;
+                std::copy(Y.data() + from, Y.data() + from + count, next.data() + from);
+                rows().move(adam, next.data() + from, gradient.data() + from,
+                            m.data() + from, v.data() + from, count);
+            });
+        return with_loss ? loss : std::nan("");
     });
 
     module.def(

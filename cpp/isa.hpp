@@ -5,28 +5,6 @@
 
 namespace localmap {
 
-// A pair of points, each by its place in its block of rows (tiles.hpp).
-struct PairCode {
-    uint16_t i, j;
-};
-
-struct PairRun {
-    const PairCode* codes;
-    int64_t count;
-};
-
-// The pairs of each kind from one block to another. Sure pairs are near pairs that keep
-// PaCMAP's force, however long they become.
-struct TilePairs {
-    PairRun trusted, near, mid_near, further;
-};
-
-// A block's positions and the forces gathered on its points.
-struct Side {
-    const float* Y;
-    float* G;
-};
-
 // One iteration's weights; the near force of PaCMAP is multiplied by
 // near_plain + near_local / sqrt(t).
 struct Weights {
@@ -51,14 +29,55 @@ struct Settling {
     float *y, *m, *v, *forces;
 };
 
+// How often a pair is there, in the lowest bits of an entry of a list (lists.hpp): as a
+// trusted near pair, as any other, twice, or as one of each. The last code counts nothing.
+constexpr int kCodeBits = 3;
+constexpr uint32_t kCodeMask = (1u << kCodeBits) - 1;
+constexpr uint32_t kTrusted = 0, kDoubted = 1, kTwiceTrusted = 2, kTwiceDoubted = 3,
+                   kBoth = 4, kNobody = 7;
+constexpr float kTimesTrusted[kCodeMask + 1] = {1, 0, 2, 0, 1, 0, 0, 0};
+constexpr float kTimesDoubted[kCodeMask + 1] = {0, 1, 0, 2, 1, 0, 0, 0};
+
+// Lists of all points, one kind of pair: those of point i are entries[starts[i]] up to
+// entries[starts[i + 1]]. No starts: no pairs.
+struct Lists {
+    const int64_t* starts;
+    const uint32_t* entries;
+};
+
+// Eight circles side by side, one for each lane (circles.hpp): at each place one point of
+// each, axis by axis, each axis `stride` numbers long. The first points of a circle stand
+// again behind its last. `force` is what is gathered on them.
+struct Ring {
+    int64_t dim, places, shortest, stride;  // shortest: points of the smallest circle
+    const float* at;
+    float* force;
+};
+
+// Lanes in which a point is not to be drawn, `shift` places on from another.
+struct Refusal {
+    int64_t shift;
+    uint32_t lanes;
+};
+
 constexpr int kQueries = 12;  // with kPanel: as many sums as a CPU has registers for
 constexpr int kPlaced = 6;    // rows that are projected or counted at once
 constexpr int kPanel = 16;
 
 struct Rows {
-    // Add the forces of a tile to both its sides; returns the loss if asked for.
-    double (*pull)(const Side& i, const Side& j, int64_t dim, const TilePairs&,
-                   const Weights&, bool with_loss);
+    // Add to G the forces on points first .. last - 1 by their lists, near, mid-near and
+    // further; returns the loss of their pairs, each of which is also another's.
+    double (*gather)(const float* Y, int64_t dim, int64_t first, int64_t last,
+                     const Lists lists[3], const Weights&, float* G, bool with_loss);
+    // Push the points at each place p and those s places on apart, for s = 1, 2, ...: in
+    // the lanes that lanes[starts[p]], lanes[starts[p] + 1], ... name, by further pairs of
+    // a weight; returns the loss if asked for.
+    double (*push)(const Ring&, const int64_t* starts, const uint8_t* lanes, float weight,
+                   bool with_loss);
+    // Choose those lanes for the points at one place; returns how many shifts it took, and
+    // adds to the counts of partners (push.hpp).
+    int64_t (*draw)(const Ring&, int64_t p, float limit, int64_t slots, const Refusal*,
+                    int32_t* counts, uint8_t* lanes);
     // Move `count` numbers of Y by Adam along their forces G, and clear G.
     void (*move)(const Adam&, float* Y, float* G, float* m, float* v, int64_t count);
     // Squared Euclidean distance of two rows of d numbers, summed in double: rows of

@@ -66,6 +66,23 @@ static inline float sum(Lanes value) {
     return (a + c) + (b + d);
 }
 
+// The same of two, as one point.
+static inline PointBits sum(Lanes x, Lanes y) {
+    typedef float Four __attribute__((vector_size(16)));
+    Four x_low, x_high, y_low, y_high;
+    __builtin_memcpy(&x_low, &x, sizeof x_low);
+    __builtin_memcpy(&x_high, reinterpret_cast<const char*>(&x) + 16, sizeof x_high);
+    __builtin_memcpy(&y_low, &y, sizeof y_low);
+    __builtin_memcpy(&y_high, reinterpret_cast<const char*>(&y) + 16, sizeof y_high);
+    const Four X = x_low + x_high, Y = y_low + y_high;
+    const Four first = {X[0], Y[0], X[1], Y[1]}, second = {X[2], Y[2], X[3], Y[3]};
+    const Four both = first + second;
+    const float result[2] = {both[0] + both[2], both[1] + both[3]};
+    PointBits bits;
+    __builtin_memcpy(&bits, result, sizeof bits);
+    return bits;
+}
+
 static inline Lanes load(const float* from) {
     Lanes result;
     __builtin_memcpy(&result, from, sizeof result);
@@ -82,34 +99,63 @@ static inline Point as_point(PointBits bits) {
     return result;
 }
 
-// x and y of eight points of the plane, chosen by one side of their pairs. The lanes
-// come out in the order 0 1 4 5 2 3 6 7.
-static inline void load_points(const float* Y, const PairCode* codes,
-                               uint16_t PairCode::*side, Lanes& x, Lanes& y) {
-    const PointBits* at = reinterpret_cast<const PointBits*>(Y);
-    const Pairs4 low = {at[codes[0].*side], at[codes[1].*side], at[codes[2].*side],
-                        at[codes[3].*side]};
-    const Pairs4 high = {at[codes[4].*side], at[codes[5].*side], at[codes[6].*side],
-                         at[codes[7].*side]};
+static inline void store(Lanes value, float* to) { __builtin_memcpy(to, &value, sizeof value); }
+
+// A lane for each of eight bits, lowest first.
+static inline Mask lanes_of(uint32_t bits) {
+    const auto all_bits = static_cast<int32_t>(bits);
+    const Mask every = {all_bits, all_bits, all_bits, all_bits,
+                        all_bits, all_bits, all_bits, all_bits};
+    return (every & (Mask){1, 2, 4, 8, 16, 32, 64, 128}) != 0;
+}
+
+// The value where the mask is set, elsewhere nothing.
+static inline Lanes only(Mask mask, Lanes value) { return (Lanes)(mask & (Mask)value); }
+
+// Codes of eight entries of a list (isa.hpp), and those of nobody from a place on.
+static inline Mask codes_of(const uint32_t* entries) {
+    Mask result;
+    __builtin_memcpy(&result, entries, sizeof result);
+    return result & static_cast<int32_t>(kCodeMask);
+}
+
+static inline Mask only_first(int64_t count, Mask code) {
+    const auto many = static_cast<int32_t>(count);
+    const Mask first = (Mask){0, 1, 2, 3, 4, 5, 6, 7} < many;
+    return (code & first) | (~first & static_cast<int32_t>(kNobody));
+}
+
+// One of eight numbers for each lane, by its code.
+static inline Lanes chosen(Lanes numbers, Mask code) {
+#if defined(__AVX2__)
+    return (Lanes)_mm256_permutevar8x32_ps((__m256)numbers, (__m256i)code);
+#else
+    Lanes result;
+    for (int lane = 0; lane < kLanes; ++lane) result[lane] = numbers[code[lane]];
+    return result;
+#endif
+}
+
+// x and y of the points of the plane that eight entries of a list name.
+static inline void listed_points(const float* Y, const uint32_t* entries, Lanes& x,
+                                 Lanes& y) {
+    static_assert(sizeof(PointBits) == 1 << kCodeBits);
+    const char* from = reinterpret_cast<const char*>(Y);
+    auto at = [&](int lane) {
+        return *reinterpret_cast<const PointBits*>(from + (entries[lane] & ~kCodeMask));
+    };
+    const Pairs4 low = {at(0), at(1), at(4), at(5)}, high = {at(2), at(3), at(6), at(7)};
     x = LOCALMAP_SHUFFLE((Lanes)low, (Lanes)high, 0, 2, 8, 10, 4, 6, 12, 14);
     y = LOCALMAP_SHUFFLE((Lanes)low, (Lanes)high, 1, 3, 9, 11, 5, 7, 13, 15);
 }
 
-// The way back: eight points in their own order.
-static inline void store_points(Lanes x, Lanes y, PointBits* points) {
-    const Pairs4 low = (Pairs4)LOCALMAP_SHUFFLE(x, y, 0, 8, 1, 9, 4, 12, 5, 13);
-    const Pairs4 high = (Pairs4)LOCALMAP_SHUFFLE(x, y, 2, 10, 3, 11, 6, 14, 7, 15);
-    for (int lane = 0; lane < 4; ++lane) {
-        points[lane] = low[lane];
-        points[lane + 4] = high[lane];
-    }
-}
-
-// Lanes as pull_plane leaves them (kDim 2), or as they are, in the order of the pairs.
-template <int kDim>
-static inline Lanes in_order(Lanes value) {
-    if constexpr (kDim != 2) return value;
-    return LOCALMAP_SHUFFLE(value, value, 0, 1, 4, 5, 2, 3, 6, 7);
+// How far a point is from those of eight entries along one axis.
+static inline Lanes listed_axis(const float* Y, int64_t axes, int64_t a, float here,
+                                const uint32_t* entries) {
+    Lanes result;
+    for (int lane = 0; lane < kLanes; ++lane)
+        result[lane] = here - Y[int64_t(entries[lane] >> kCodeBits) * axes + a];
+    return result;
 }
 
 }  // namespace LOCALMAP_ISA

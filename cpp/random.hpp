@@ -6,14 +6,15 @@
 
 namespace localmap {
 
-// What a stream is for; the same numbers stand in _reference.py.
+// What a stream is for; the same numbers stand in method/reference.py.
 enum class Stage : std::uint64_t {
     mid_near = 1,
     further = 2,
     local_further = 3,
     local_listed = 4,
     locality = 5,
-    relax = 6
+    relax = 6,
+    deal = 7
 };
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
@@ -35,14 +36,15 @@ public:
     std::uint32_t below(std::uint32_t bound) {
         return static_cast<std::uint32_t>((bits() * bound) >> 32);
     }
+    std::uint64_t bits64() {
+        state_ += golden;
+        return mix(state_);
+    }
     // A number in [0, 1).
     double unit() { return double(bits()) / 4294967296.0; }
 
 private:
-    std::uint64_t bits() {
-        state_ += golden;
-        return mix(state_) >> 32;
-    }
+    std::uint64_t bits() { return bits64() >> 32; }
 
     static constexpr std::uint64_t golden = 0x9E3779B97F4A7C15ULL;
     std::uint64_t state_;

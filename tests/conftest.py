@@ -35,8 +35,8 @@ class Problem:
     Y: np.ndarray
 
     @property
-    def tiled(self):
-        return [kernels.TiledPairs(p.copy()) for p in self.pairs]
+    def listed(self):
+        return [kernels.PairLists(p) for p in self.pairs]
 
     def descent(self, learning_rate=1.0, start=None, **options):
         start = self.Y if start is None else start

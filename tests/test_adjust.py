@@ -153,24 +153,17 @@ def test_trusted_pairs_keep_pacmaps_force(make_problem, dim, n):
     problem = make_problem(n=n, dim=dim)
     trusted = np.random.default_rng(0).integers(0, 11, n).astype(np.uint16)
     near, *others = (p.copy() for p in problem.pairs)
-    tiled = [kernels.TiledPairs(near, 2, trusted), *map(kernels.TiledPairs, others)]
+    listed = [kernels.PairLists(near, 2, trusted), *map(kernels.PairLists, others)]
     weights = kernels.Weights(1.0, 0.0, 1.0, 0.0, 5.0)
-    gradient, loss = kernels.forces(problem.Y, *tiled, weights, n_threads=2)
+    gradient, loss = kernels.forces(problem.Y, *listed, weights, n_threads=2)
     expected, expected_loss = reference.forces(
         problem.Y, *problem.pairs, weights, trusted
     )
     scale = np.abs(expected).max()
     np.testing.assert_allclose(gradient, expected, atol=1e-5 * scale)
     assert loss == pytest.approx(expected_loss, rel=1e-5)
-    back = tiled[0].unpack()
-    first = np.arange(10) < trusted[:, None]
-    for part in (first, ~first):
-        expected = np.where(part, problem.pairs.near, -1)
-        np.testing.assert_array_equal(
-            np.sort(np.where(part, back, -1)), np.sort(expected)
-        )
     with pytest.raises(ValueError, match="how many of"):
-        kernels.TiledPairs(problem.pairs.near.copy(), 1, trusted + np.uint16(5))
+        kernels.PairLists(problem.pairs.near, 1, trusted + np.uint16(5))
 
 
 def test_choices_are_told(digits):

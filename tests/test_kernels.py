@@ -1,5 +1,7 @@
 """Compiled forces and Adam against the reference, and the laws they obey."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from conftest import pairs_of
@@ -19,7 +21,7 @@ MIXED = Weights(3.0, 3.0, 1.5, near_plain=0.4, near_local=3.0)
 @pytest.mark.parametrize("weights", [PACMAP, LOCAL, MIXED])
 def test_forces_equal_the_reference(make_problem, dim, weights):
     problem = make_problem(dim=dim)
-    gradient, loss = kernels.forces(problem.Y, *problem.tiled, weights)
+    gradient, loss = kernels.forces(problem.Y, *problem.listed, weights)
     p = problem.pairs
     expected, expected_loss = reference.forces(
         problem.Y, p.near, p.mid_near, p.further, weights
@@ -31,13 +33,13 @@ def test_forces_equal_the_reference(make_problem, dim, weights):
 
 @pytest.mark.parametrize("n", [1300, 1797, 17_500])
 @pytest.mark.parametrize("weights", [PACMAP, LOCAL])
-def test_forces_of_many_blocks_equal_the_reference(n, weights):
-    """3, 4 and 18 blocks, the last of 1024 rows: every tile, odd numbers included."""
+def test_forces_of_any_pairs_equal_the_reference(n, weights):
+    """Pairs that are there twice or thrice, and points paired with themselves."""
     rng = np.random.default_rng(n)
     pairs = [rng.integers(0, n, size=(n, k)).astype(np.int32) for k in (3, 2, 5)]
     Y = (8 * rng.normal(size=(n, 2))).astype(np.float32)
-    tiled = [kernels.TiledPairs(p.copy(), 2) for p in pairs]
-    gradient, loss = kernels.forces(Y, *tiled, weights, n_threads=3)
+    listed = [kernels.PairLists(p, 2) for p in pairs]
+    gradient, loss = kernels.forces(Y, *listed, weights, n_threads=3)
     expected, expected_loss = reference.forces(Y, *pairs, weights)
     scale = np.abs(expected).max()
     np.testing.assert_allclose(gradient, expected, atol=1e-5 * scale)
@@ -48,8 +50,8 @@ def test_two_points_by_hand():
     # Two points 3 apart, a near pair both ways: t = 10, so each direction pulls with
     # 20 / 20^2 * 3 = 0.15, and the two directions make 0.30.
     Y = np.array([[0.0, 0.0], [3.0, 0.0]], dtype=np.float32)
-    near = kernels.TiledPairs(np.array([[1], [0]], dtype=np.int32))
-    none = kernels.TiledPairs(np.empty((2, 0), dtype=np.int32))
+    near = kernels.PairLists(np.array([[1], [0]], dtype=np.int32))
+    none = kernels.PairLists(np.empty((2, 0), dtype=np.int32))
     gradient, loss = kernels.forces(Y, near, none, none, Weights(1.0, 0.0, 1.0))
     np.testing.assert_allclose(gradient, [[-0.3, 0.0], [0.3, 0.0]], rtol=1e-6)
     assert loss == pytest.approx(2 * 10 / 20)
@@ -94,8 +96,8 @@ def test_the_local_near_force_is_a_weight_and_never_repels(distance):
     at t = 10, so a near pair more than 3 apart would be pushed further apart.
     """
     Y = np.array([[0.0, 0.0], [distance, 0.0]], dtype=np.float32)
-    near = kernels.TiledPairs(np.array([[1], [0]], dtype=np.int32))
-    none = kernels.TiledPairs(np.empty((2, 0), dtype=np.int32))
+    near = kernels.PairLists(np.array([[1], [0]], dtype=np.int32))
+    none = kernels.PairLists(np.empty((2, 0), dtype=np.int32))
     plain, _ = kernels.forces(Y, near, none, none, Weights(1.0, 0.0, 1.0))
     local, _ = kernels.forces(Y, near, none, none, LOCAL)
     t = distance**2 + 1
@@ -107,16 +109,16 @@ def test_the_local_near_force_is_a_weight_and_never_repels(distance):
 @pytest.mark.parametrize("weights", [PACMAP, LOCAL])
 def test_forces_sum_to_zero_and_follow_the_map(make_problem, dim, weights):
     problem = make_problem(dim=dim)
-    gradient, loss = kernels.forces(problem.Y, *problem.tiled, weights)
+    gradient, loss = kernels.forces(problem.Y, *problem.listed, weights)
     scale = np.abs(gradient).max()
     np.testing.assert_allclose(gradient.sum(axis=0), 0, atol=1e-4 * scale)
 
-    moved, _ = kernels.forces(problem.Y + np.float32(3), *problem.tiled, weights)
+    moved, _ = kernels.forces(problem.Y + np.float32(3), *problem.listed, weights)
     np.testing.assert_allclose(moved, gradient, atol=1e-4 * scale)
 
     turn = np.linalg.qr(np.random.default_rng(1).normal(size=(dim, dim)))[0]
     turned, turned_loss = kernels.forces(
-        (problem.Y @ turn).astype(np.float32), *problem.tiled, weights
+        (problem.Y @ turn).astype(np.float32), *problem.listed, weights
     )
     np.testing.assert_allclose(turned, gradient @ turn, atol=1e-4 * scale)
     assert turned_loss == pytest.approx(loss, rel=1e-5)
@@ -147,7 +149,7 @@ def test_loss_is_nan_unless_asked_for(make_problem):
 @pytest.mark.parametrize("dim", [2, 3, 5])
 def test_same_bits_on_any_number_of_threads(dim):
     rng = np.random.default_rng(0)
-    n = 7000  # fourteen blocks, two threads at most in the descent
+    n = 9000  # three threads at most in the descent
     space = space_of(rng.normal(size=(n, 12)), "euclidean", None)
     graph = nearest_neighbors(space.Z, 20)
     Z = space.Z
@@ -161,12 +163,17 @@ def test_same_bits_on_any_number_of_threads(dim):
         kernels.local_further(descent.Y, pairs.near, redrawn, 10, 0.7, 5, 9, threads)
         descent.redraw(10, 1.0, 5, 9)
         losses += [descent.step(MIXED, with_loss=True) for _ in range(2)]
+        circles = kernels.Circles(n, 20)
+        dealing = kernels.Descent(Y.copy(), *pairs[:2], circles, 1.0, threads, key=4)
+        losses += [dealing.step(MIXED, with_loss=True) for _ in range(3)]
+        dealing.redraw(9.0, 1.0, 5, 9)
+        losses += [dealing.step(MIXED, with_loss=True) for _ in range(3)]
         near = kernels.exact_neighbors(Z, 20, threads)
         rest = [
             kernels.mid_near(Z, 5, 3, threads),
             kernels.further(pairs.near, 20, 3, threads),
         ]
-        return [descent.Y, np.array(losses), redrawn, *near, *rest]
+        return [descent.Y, dealing.Y, np.array(losses), redrawn, *near, *rest]
 
     one = run(1)
     for threads in (2, 4):
@@ -174,32 +181,62 @@ def test_same_bits_on_any_number_of_threads(dim):
             np.testing.assert_array_equal(alone, together)
 
 
-@pytest.mark.parametrize("n", [5, 1024, 1025, 3000])
-def test_filed_pairs_are_the_pairs(n):
-    """Every pair stands once, in the tile of its two blocks."""
-    pairs = np.random.default_rng(n).integers(0, n, size=(n, 3)).astype(np.int32)
-    tiled = kernels.TiledPairs(pairs.copy(), 2)
-    rows = _core.block_rows(n)
-    blocks = -(-n // rows)
-    found = []
-    for a in range(blocks):
-        for b in range(blocks):
-            tile = a * blocks + b
-            codes = tiled.codes.ravel()[tiled.starts[tile] : tiled.starts[tile + 1]]
-            i, j = codes.view(np.uint16).reshape(-1, 2).T.astype(np.int64)
-            found += zip(a * rows + i, b * rows + j, strict=True)
-    expected = [(i, j) for i in range(n) for j in pairs[i]]
-    assert sorted(found) == sorted(expected)
-    back = tiled.unpack(2)
-    np.testing.assert_array_equal(np.sort(back), np.sort(pairs))
-    np.testing.assert_array_equal(back // rows, np.sort(pairs // rows))
+@pytest.mark.parametrize("n", [5, 64, 3000])
+def test_every_pair_is_listed_at_both_its_points(n):
+    rng = np.random.default_rng(n)
+    pairs = rng.integers(0, n, size=(n, 3)).astype(np.int32)
+    trusted = rng.integers(0, 4, size=n).astype(np.uint16)
+    listed = kernels.PairLists(pairs, 2, trusted)
+    times = {0: (1, 0), 1: (0, 1), 2: (2, 0), 3: (0, 2), 4: (1, 1)}  # trusted, others
+    found, expected = Counter(), Counter()
+    for i in range(n):
+        for entry in listed.entries[listed.starts[i] : listed.starts[i + 1]].tolist():
+            sure, other = times[entry & 7]
+            found[i, entry >> 3, True] += sure
+            found[i, entry >> 3, False] += other
+        for s, j in enumerate(pairs[i].tolist()):
+            expected[i, j, s < trusted[i]] += 1
+            expected[j, i, s < trusted[i]] += 1
+    assert +found == expected
+    assert len(listed.entries) - kernels.descent.BEYOND == listed.starts[-1]
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 5])
+@pytest.mark.parametrize(("n", "reach"), [(300, 6.0), (1797, 9.0), (1797, np.inf)])
+def test_forces_of_dealt_pairs_equal_the_reference(make_problem, dim, n, reach):
+    problem = make_problem(n=n, dim=dim)
+    near, mid_near, _ = problem.listed
+    circles = kernels.Circles(n, 20)
+    circles.deal(problem.Y, near, reach, 3, 10, 2)
+    partners = circles.partners()
+    assert (partners >= 0).all()
+    gradient, loss = kernels.forces(problem.Y, near, mid_near, circles, MIXED, 2)
+    pairs = problem.pairs
+    expected, expected_loss = reference.forces(
+        problem.Y, pairs.near, pairs.mid_near, partners, MIXED
+    )
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(gradient, expected, atol=1e-5 * scale)
+    assert loss == pytest.approx(expected_loss, rel=1e-5)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 9, 40])
+def test_circles_of_few_points(n):
+    """Fewer partners than asked for, where there are no more."""
+    near = np.roll(np.arange(n), -1).astype(np.int32)[:, None]
+    Y = np.random.default_rng(n).normal(size=(n, 2)).astype(np.float32)
+    circles = kernels.Circles(n, 20)
+    circles.deal(Y, kernels.PairLists(near), 1.0, 0, 0)
+    expected = reference.dealt(Y, near, 20, 1.0, 0, 0)
+    for got, wanted in zip(circles.partners(), expected, strict=True):
+        assert sorted(got[got >= 0].tolist()) == sorted(wanted)
 
 
 @pytest.mark.parametrize("bad", [-1, 4, 2**31 - 1])
 def test_pairs_out_of_range_never_reach_native_code(bad):
     pairs = np.array([[1], [0], [1], [bad]], dtype=np.int32)
     with pytest.raises(ValueError, match="rows from 0 to 3"):
-        kernels.TiledPairs(pairs)
+        kernels.PairLists(pairs)
     with pytest.raises(ValueError, match="rows from 0 to 3"):
         kernels.further(pairs, 1, 0)
 
@@ -207,7 +244,7 @@ def test_pairs_out_of_range_never_reach_native_code(bad):
 def test_pairs_of_another_map_are_refused(make_problem):
     problem = make_problem()
     with pytest.raises(ValueError, match="pairs are of 300 points, the map has 299"):
-        kernels.forces(problem.Y[:-1], *problem.tiled, PACMAP)
+        kernels.forces(problem.Y[:-1], *problem.listed, PACMAP)
     with pytest.raises(ValueError, match="pairs are of 300 points, the map has 299"):
         problem.descent(start=problem.Y[:-1])
 

@@ -180,6 +180,60 @@ def test_locality_grows_slot_by_slot(make_problem):
     assert shares[0] == 0
 
 
+@pytest.mark.parametrize("dim", [1, 2, 3, 4])
+@pytest.mark.parametrize(("n", "reach"), [(300, 0.5), (700, 6.0), (1797, 40.0)])
+def test_dealt_pairs_equal_the_reference(make_problem, dim, n, reach):
+    problem = make_problem(n=n, dim=dim)
+    near = problem.pairs.near
+    circles = kernels.Circles(n, 20)
+    circles.deal(problem.Y, kernels.PairLists(near), reach, 3, 10)
+    expected = reference.dealt(problem.Y, near, 20, reach, 3, 10)
+    for found, wanted in zip(circles.partners().tolist(), expected, strict=True):
+        assert sorted(found) == sorted(wanted)
+
+
+def test_many_circles_hold_each_row_once_and_deal_within_reach():
+    """Eleven rings, the last with three circles; strays find nobody within reach."""
+    n, reach = 43_000, 3.0
+    rng = np.random.default_rng(0)
+    Y = (3 * rng.normal(size=(n, 2))).astype(np.float32)
+    Y[:50] += np.float32(1e4)
+    near = ((np.arange(n)[:, None] + [1, 2]) % n).astype(np.int32)
+    circles = kernels.Circles(n, 20)
+    circles.deal(Y, kernels.PairLists(near, 2), reach, 1, 2, 2)
+    partners = circles.partners()
+    assert (partners >= 0).all()
+    assert (np.diff(np.sort(partners, axis=1), axis=1) > 0).all(), "distinct"
+    apart = (np.arange(n)[:, None] - partners) % n
+    assert (np.minimum(apart, n - apart) > 2).all(), "neither itself nor near"
+    distance = np.linalg.norm(Y[:, None].astype(np.float64) - Y[partners], axis=2)
+    local = (distance <= reach).mean(axis=1)
+    inside = np.linalg.norm(Y, axis=1) < 4
+    assert (local[inside] == 1).mean() > 0.99
+    assert (local[:50] < 0.1).all()
+    # Drawn as often as any other that is as near: nobody stands out.
+    often = np.bincount(partners[inside].ravel(), minlength=n)[50:]
+    middle = np.linalg.norm(Y[50:], axis=1) < 1
+    assert often[middle].std() < 1.3 * np.sqrt(often[middle].mean())
+
+
+def test_dealt_pairs_are_uniform():
+    """Chi-square over ordered pairs, as for those that are drawn one by one."""
+    n, slots = 40, 3
+    near = ((np.arange(n)[:, None] + [1, 2]) % n).astype(np.int32)
+    listed = kernels.PairLists(near)
+    Y = np.zeros((n, 2), dtype=np.float32)
+    circles = kernels.Circles(n, slots)
+    counts = np.zeros((n, n))
+    for key in range(400):
+        circles.deal(Y, listed, 1.0, key, 0)
+        np.add.at(counts, (np.arange(n)[:, None], circles.partners()), 1)
+    offsets = (np.arange(n)[:, None] + np.arange(n)) % n
+    by_offset = np.take_along_axis(counts, offsets, axis=1)
+    assert (by_offset[:, [0, 1, 2, -1, -2]] == 0).all()
+    assert stats.chisquare(by_offset[:, 3:-2].ravel()).pvalue > 1e-3
+
+
 def test_a_diverged_map_is_refused(make_problem):
     problem = make_problem()
     Y = problem.Y.copy()

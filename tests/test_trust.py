@@ -330,8 +330,8 @@ def test_the_digits_are_found_and_supported(digits, found):
 def test_groups_are_named_by_labels(digits, found):
     names = found.named([f"digit {d}" for d in digits[1]])
     assert len(names) == len(found.groups)
-    assert names[2][0] == "digit 0"
-    assert names[2][1] > 0.99
+    shares = [named[1] for named in names if named[0] == "digit 0"]
+    assert max(shares) > 0.99
     with pytest.raises(ValueError, match="1797 rows; got shape"):
         found.named(["a"])
 

@@ -20,7 +20,7 @@ from localmap.kernels.cells import (
     packed_shape,
     probing,
 )
-from localmap.kernels.descent import Descent, TiledPairs, Weights, forces
+from localmap.kernels.descent import Circles, Descent, PairLists, Weights, forces
 from localmap.kernels.maps import medoids, project, relax, silhouette
 from localmap.kernels.pairs import (
     further,
@@ -44,12 +44,13 @@ __all__ = [
     "MISSED",
     "CellRows",
     "Centres",
+    "Circles",
     "Descent",
     "Floats",
     "Ints",
     "Missed",
+    "PairLists",
     "Probing",
-    "TiledPairs",
     "Weights",
     "cell_centres",
     "cell_homes",

@@ -3,29 +3,38 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-class _Filed(Protocol):
+class _Listed(Protocol):
     @property
     def starts(self) -> NDArray[np.int64]: ...
     @property
-    def middles(self) -> NDArray[np.int64]: ...
-    @property
-    def codes(self) -> NDArray[np.uint32]: ...
+    def entries(self) -> NDArray[np.uint32]: ...
+
+class Circles:
+    def __init__(self, n: int, slots: int, /) -> None: ...
+    def deal(
+        self,
+        Y: NDArray[np.float32],
+        starts: NDArray[np.int64],
+        entries: NDArray[np.uint32],
+        reach: float,
+        key: int,
+        iteration: int,
+        threads: int,
+        /,
+    ) -> None: ...
+    def partners(self, out: NDArray[np.int32], /) -> None: ...
 
 def instruction_set() -> str: ...
-def block_rows(n: int) -> int: ...
-def pack_pairs(
-    pairs: NDArray[np.uint32],
+def count_pairs(
+    pairs: NDArray[np.int32], starts: NDArray[np.int64], threads: int
+) -> int: ...
+def build_lists(
+    pairs: NDArray[np.int32],
     trusted: NDArray[np.uint16],
     starts: NDArray[np.int64],
-    middles: NDArray[np.int64],
+    entries: NDArray[np.uint32],
     threads: int,
-) -> None: ...
-def unpack_pairs(
-    pairs: NDArray[np.uint32],
-    starts: NDArray[np.int64],
-    middles: NDArray[np.int64],
-    threads: int,
-) -> None: ...
+) -> int: ...
 def shared_neighbors(
     indices: NDArray[np.int32],
     among: int,
@@ -49,22 +58,19 @@ def mean_shares(
 ) -> None: ...
 def forces(
     Y: NDArray[np.float32],
-    near: _Filed,
-    mid_near: _Filed,
-    further: _Filed,
+    pairs: tuple[_Listed, _Listed | None, _Listed | Circles],
     weights: NDArray[np.float32],
     gradient: NDArray[np.float32],
     threads: int,
 ) -> float: ...
 def step(
     Y: NDArray[np.float32],
-    near: _Filed,
-    mid_near: _Filed,
-    further: _Filed,
+    pairs: tuple[_Listed, _Listed | None, _Listed | Circles],
     weights: NDArray[np.float32],
     gradient: NDArray[np.float32],
     m: NDArray[np.float32],
     v: NDArray[np.float32],
+    moved: NDArray[np.float32],
     rate: float,
     beta1: float,
     beta2: float,

@@ -18,6 +18,11 @@ BETA2: Final = 0.999
 # Fewer points than this are moved faster by one thread than by two.
 ROWS_PER_THREAD: Final = 4096
 
+# What an entry of a list can name (lists.hpp: three of 32 bits tell how often a pair is
+# there), and entries that are read beyond the last one.
+MOST_ROWS: Final = 2**29
+BEYOND: Final = 8
+
 
 class Weights(NamedTuple):
     """Weights of one iteration, in the order in which the core reads them.
@@ -33,66 +38,105 @@ class Weights(NamedTuple):
     near_local: float = 0.0
 
 
-class TiledPairs:
-    """Pairs of one kind, tiled by the blocks of rows that their points belong to.
+class PairLists:
+    """Pairs of one kind, listed at both their points.
 
-    Each code holds a pair as two places of 16 bits; `starts` says where the pairs of
-    each two blocks begin. The codes take the place of the partner matrix they are
-    made from: a pair never takes more than four bytes.
-
-    The first ``trusted[i]`` partners of row i are trusted: near pairs that keep
-    PaCMAP's force. They stand first in their tile, up to `middles`.
+    Every point sums its own forces over its list: the entries from ``starts[i]`` up to
+    ``starts[i + 1]``. An entry is the other point, times eight, and a code that tells
+    how often the pair is there. The first ``trusted[i]`` partners of row i are trusted:
+    near pairs that keep PaCMAP's force.
     """
 
     def __init__(
         self, pairs: Ints, n_threads: int = 1, trusted: NDArray[np.uint16] | None = None
     ) -> None:
-        n = len(pairs)
-        blocks = -(-n // _core.block_rows(n))
-        self.starts = np.empty(blocks**2 + 1, dtype=np.int64)
-        self.middles = np.empty(blocks**2, dtype=np.int64)
-        self.codes = checked(pairs, n).view(np.uint32)
-        self.trusted = np.empty(0, dtype=np.uint16) if trusted is None else trusted
-        if trusted is not None and (
-            trusted.shape != (n,) or trusted.max() > self.codes.shape[1]
-        ):
+        n, k = pairs.shape
+        if n > MOST_ROWS:
+            msg = f"{n} rows are more than the {MOST_ROWS} that can be laid out."
+            raise ValueError(msg)
+        if trusted is not None and (trusted.shape != (n,) or trusted.max() > k):
             msg = f"trusted must tell how many of {pairs.shape} partners are trusted."
             raise ValueError(msg)
-        self.pack(n_threads)
+        partners = checked(pairs, n)
+        nobody = np.empty(0, dtype=np.uint16)
+        self.starts = np.empty(n + 1, dtype=np.int64)
+        places = _core.count_pairs(partners, self.starts, n_threads)
+        entries = np.empty(places + BEYOND, dtype=np.uint32)
+        kept = _core.build_lists(
+            partners,
+            nobody if trusted is None else np.ascontiguousarray(trusted),
+            self.starts,
+            entries,
+            n_threads,
+        )
+        # A view of the whole: what is not touched takes no memory.
+        self.entries = entries[: kept + BEYOND]
 
-    def pack(self, n_threads: int = 1) -> None:
-        """Put codes in the place of the partners."""
-        _core.pack_pairs(self.codes, self.trusted, self.starts, self.middles, n_threads)
+    def __len__(self) -> int:
+        return len(self.starts) - 1
 
-    def unpack(self, n_threads: int = 1) -> Ints:
-        """Put the partners back in the place of the codes and return them."""
-        _core.unpack_pairs(self.codes, self.starts, self.middles, n_threads)
-        return self.codes.view(np.int32)
+
+class Circles:
+    """Further pairs by dealing: a point's partners are the next ones of its circle.
+
+    Rows are dealt at random into circles of about a thousand; of the points that follow
+    it in its circle, the first `slots` that lie within reach and are not near pairs are
+    a point's partners. Where there are too few, others make up for them.
+    """
+
+    def __init__(self, n: int, slots: int) -> None:
+        self._n, self._slots = n, slots
+        self.dealt = _core.Circles(n, slots)
+
+    def __len__(self) -> int:
+        return self._n
+
+    def deal(
+        self,
+        Y: Floats,
+        near: PairLists,
+        reach: float,
+        key: int,
+        iteration: int,
+        n_threads: int = 1,
+    ) -> None:
+        """Deal anew, within `reach` in the map."""
+        check_finite_map(Y)
+        _check_same_points(Y, near, self)
+        self.dealt.deal(
+            contiguous(Y), near.starts, near.entries, reach, key, iteration, n_threads
+        )
+
+    def partners(self) -> Ints:
+        """Return the partners of each point, -1 where it has fewer than `slots`."""
+        out = np.empty((self._n, self._slots), dtype=np.int32)
+        self.dealt.partners(out)
+        return out
 
 
 def forces(
     Y: Floats,
-    near: TiledPairs,
-    mid_near: TiledPairs,
-    further: TiledPairs,
+    near: PairLists,
+    mid_near: PairLists,
+    further: PairLists | Circles,
     weights: Weights,
     n_threads: int = 1,
 ) -> tuple[Floats, float]:
     """Gradient of the layout and PaCMAP's loss."""
     _check_same_points(Y, near, mid_near, further)
-    gradient = np.zeros(Y.shape, dtype=np.float32)
+    gradient = np.empty(Y.shape, dtype=np.float32)
     w = np.array(weights, dtype=np.float32)
-    loss = _core.forces(contiguous(Y), near, mid_near, further, w, gradient, n_threads)
+    pairs = near, mid_near, _known_to_the_core(further)
+    loss = _core.forces(contiguous(Y), pairs, w, gradient, n_threads)
     return gradient, loss
 
 
 class Descent:
     """A map, its pairs and Adam's memory: what one iteration hands to the next.
 
-    The map and the pairs are taken over: their arrays are rewritten.
-    The first ``trusted[i]`` near pairs of row i keep PaCMAP's force in every phase.
-    Packing forgets which slot a partner stood in. Where `redraw` is to leave some slots
-    alone (a locality below one), `ordered` keeps a second copy of the further pairs.
+    The map is taken over: its array is rewritten. The first ``trusted[i]`` near pairs
+    of row i keep PaCMAP's force in every phase. Further pairs are given, or `Circles`
+    to deal them in, by `key`.
     """
 
     def __init__(
@@ -100,22 +144,29 @@ class Descent:
         Y: Floats,
         near: Ints,
         mid_near: Ints,
-        further: Ints,
+        further: Ints | Circles,
         learning_rate: float = 1.0,
         n_threads: int = 1,
         *,
         trusted: NDArray[np.uint16] | None = None,
-        ordered: bool = False,
+        key: int = 0,
     ) -> None:
         self.Y = contiguous(Y)
         # Starting a thread takes as long as moving a few thousand points.
         self._n_threads = min(n_threads, 1 + len(Y) // ROWS_PER_THREAD)
-        self._near = TiledPairs(near, self._n_threads, trusted)
-        self._mid_near = TiledPairs(mid_near, self._n_threads)
-        self._ordered = further.copy() if ordered else None
-        self._further = TiledPairs(further, self._n_threads)
+        self._near = PairLists(near, self._n_threads, trusted)
+        self._mid_near: PairLists | None = PairLists(mid_near, self._n_threads)
+        self._further: PairLists | Circles
+        if isinstance(further, Circles):
+            self._further = further
+            further.deal(self.Y, self._near, math.inf, key, 0, self._n_threads)
+        else:
+            # Redrawn among what is not near.
+            self._drawn, self._not_drawn = further, near
+            self._further = PairLists(further, self._n_threads)
         _check_same_points(self.Y, self._near, self._mid_near, self._further)
-        self._forces = np.zeros_like(self.Y)
+        self._next = np.empty_like(self.Y)
+        self._forces = np.empty_like(self.Y)
         self._m = np.zeros_like(self.Y)
         self._v = np.zeros_like(self.Y)
         self._learning_rate = learning_rate
@@ -129,48 +180,57 @@ class Descent:
             * math.sqrt(1.0 - BETA2**self._steps)
             / (1.0 - BETA1**self._steps)
         )
-        return _core.step(
+        loss = _core.step(
             self.Y,
-            self._near,
-            self._mid_near,
-            self._further,
+            (self._near, self._mid_near, _known_to_the_core(self._further)),
             np.array(weights, dtype=np.float32),
             self._forces,
             self._m,
             self._v,
+            self._next,
             rate,
             BETA1,
             BETA2,
             with_loss,
             self._n_threads,
         )
+        self.Y, self._next = self._next, self.Y
+        return loss
 
     def redraw(self, reach: float, locality: float, key: int, iteration: int) -> None:
         """Draw the local share of the further pairs anew, within `reach`."""
-        if locality < 1 and self._ordered is None:
-            msg = f"locality={locality} needs a Descent with ordered=True."
-            raise ValueError(msg)
+        threads = self._n_threads
+        if isinstance(self._further, Circles):
+            if locality < 1:
+                msg = f"locality={locality} needs further pairs that are given."
+                raise ValueError(msg)
+            self._further.deal(self.Y, self._near, reach, key, iteration, threads)
+            return
         check_finite_map(self.Y)
-        near = self._near.unpack(self._n_threads)
-        further = self._further.unpack(self._n_threads)
-        drawn = further if self._ordered is None else self._ordered
-        # Checked when they were tiled first; what is drawn are rows of the map.
+        # Checked when they were listed first; what is drawn are rows of the map.
         _core.local_further(
-            self.Y, near, reach, locality, key, iteration, drawn, self._n_threads
+            self.Y,
+            self._not_drawn,
+            reach,
+            locality,
+            key,
+            iteration,
+            self._drawn,
+            threads,
         )
-        if drawn is not further:
-            further[:] = drawn
-        self._near.pack(self._n_threads)
-        self._further.pack(self._n_threads)
+        self._further = PairLists(self._drawn, threads)
 
     def forget_mid_near(self) -> None:
         """Free the mid-near pairs, once their weight has come to nothing."""
-        if self._mid_near.codes.size:
-            self._mid_near = TiledPairs(np.empty((len(self.Y), 0), dtype=np.int32))
+        self._mid_near = None
 
 
-def _check_same_points(Y: Floats, *kinds: TiledPairs) -> None:
+def _known_to_the_core(further: PairLists | Circles) -> PairLists | _core.Circles:
+    return further.dealt if isinstance(further, Circles) else further
+
+
+def _check_same_points(Y: Floats, *kinds: PairLists | Circles) -> None:
     for pairs in kinds:
-        if len(pairs.codes) != len(Y):
-            msg = f"pairs are of {len(pairs.codes)} points, the map has {len(Y)}."
+        if len(pairs) != len(Y):
+            msg = f"pairs are of {len(pairs)} points, the map has {len(Y)}."
             raise ValueError(msg)

@@ -108,6 +108,13 @@ class Rule:
     redraw_every: int | None = None  # iterations; None: further pairs stay
     trust: bool = False  # near pairs that share enough keep PaCMAP's force
 
+    @property
+    def from_anywhere(self) -> bool:
+        """Whether further pairs come from all, or most, of the map."""
+        return self.locality in {0.0, 1.0} and (
+            self.locality == 0 or self.reach is None
+        )
+
     def reach_in(self, Y: kernels.Floats, key: int) -> float:
         """Return the reach of the local further pairs in a map."""
         return measured_reach(Y, key) if self.reach is None else self.reach

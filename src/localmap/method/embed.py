@@ -200,7 +200,12 @@ def lay_out(
     rule = rule or params.rule
     counts, space, n_threads = problem.counts, problem.space, params.n_threads
     near = problem.take_near(keep=keep)
-    further = kernels.further(near, counts.further, key, n_threads)
+    # Dealt, unless they are to lie within a short reach, or only some of them.
+    further: kernels.Ints | kernels.Circles
+    if rule.from_anywhere:
+        further = kernels.Circles(len(near), counts.further)
+    else:
+        further = kernels.further(near, counts.further, key, n_threads)
     descent = kernels.Descent(
         initialize(space, params.init, params.n_components, key, n_threads),
         near,
@@ -209,8 +214,9 @@ def lay_out(
         params.learning_rate,
         n_threads,
         trusted=problem.trusted if rule.trust else None,
-        ordered=0 < rule.locality < 1,
+        key=key,
     )
+    del near, further
     watch.lap("pairs")
     phases = schedule(params.n_iters, rule)
     n_iter = optimize(

@@ -17,12 +17,13 @@ Ints: TypeAlias = NDArray[np.int32]
 
 WORD: Final = 2**64 - 1
 GOLDEN: Final = 0x9E3779B97F4A7C15
-MID_NEAR, FURTHER, LOCAL_FURTHER, LOCAL_LISTED, LOCALITY = 1, 2, 3, 4, 5
+MID_NEAR, FURTHER, LOCAL_FURTHER, LOCAL_LISTED, LOCALITY, DEAL = 1, 2, 3, 4, 5, 7
 
 MID_NEAR_DRAWS: Final = 6
 TRIES_PER_SLOT: Final = 8
 ROUNDED: Final = 1.0 + 1e-6
 DRAWS: Final = 16
+CIRCLE, CHOICE, ROUNDS = 512, 8, 6
 
 
 def _mix(z: int) -> int:
@@ -39,9 +40,13 @@ class Stream:
         state = _mix((state + GOLDEN * iteration) & WORD)
         self._state = _mix((state + GOLDEN * row) & WORD)
 
-    def _bits(self) -> int:
+    def bits64(self) -> int:
+        """Draw 64 bits."""
         self._state = (self._state + GOLDEN) & WORD
-        return _mix(self._state) >> 32
+        return _mix(self._state)
+
+    def _bits(self) -> int:
+        return self.bits64() >> 32
 
     def below(self, bound: int) -> int:
         """Draw from 0 .. bound - 1."""
@@ -190,6 +195,58 @@ def further(near: Ints, slots: int, key: int) -> Ints:
             taken.add(j)
             out[i, s] = j
     return out
+
+
+def shuffled(n: int, key: int, iteration: int) -> list[int]:
+    """Return the rows in a random order: a Feistel network on as many bits as n needs.
+
+    Numbers beyond n are permuted again.
+    """
+    bits = max(2, (n - 1).bit_length())
+    low_bits = bits // 2
+    low_mask, high_mask = (1 << low_bits) - 1, (1 << (bits - low_bits)) - 1
+    keys = [Stream(key, DEAL, iteration, round_).bits64() for round_ in range(ROUNDS)]
+
+    def row(number: int) -> int:
+        low, high = number & low_mask, number >> low_bits
+        for even, odd in zip(keys[::2], keys[1::2], strict=True):
+            high ^= (_mix(even ^ low) >> 32) & high_mask
+            low ^= (_mix(odd ^ high) >> 32) & low_mask
+        number = high << low_bits | low
+        return number if number < n else row(number)
+
+    return [row(place) for place in range(n)]
+
+
+def dealt(
+    Y: NDArray[np.float32],
+    near: Ints,
+    slots: int,
+    reach: float,
+    key: int,
+    iteration: int,
+) -> list[list[int]]:
+    """Further pairs by dealing: the next ones of a point's circle that will do.
+
+    Rows are dealt at random into circles. Of those that follow it in its circle, a
+    point takes the first that lie within `reach` and are no near pairs, of either
+    point; where there are too few, the first of the others make up for them.
+    """
+    n = len(Y)
+    order = shuffled(n, key, iteration)
+    count = max(1, n // max(CIRCLE, CHOICE * slots))
+    partners: list[list[int]] = [[] for _ in range(n)]
+    lists = [set(row.tolist()) for row in near]
+    for c in range(count):
+        circle = order[c * n // count : (c + 1) * n // count]
+        for p, i in enumerate(circle):
+            others = circle[p + 1 :] + circle[:p]
+            free = [j for j in others if j not in lists[i] and i not in lists[j]]
+            local = [_within(Y, i, j, np.float32(reach)) for j in free]
+            first = [j for j, is_local in zip(free, local, strict=True) if is_local]
+            last = [j for j, is_local in zip(free, local, strict=True) if not is_local]
+            partners[i] = (first + last)[:slots]
+    return partners
 
 
 def local_slots(locality: float, slots: int, key: int, row: int) -> int:

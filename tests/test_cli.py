@@ -611,6 +611,8 @@ def test_nothing_appears_unless_all_outputs_do(table, monkeypatch, capsys):
     [
         ["--help"],
         ["--version"],
+        ["demo", "--help"],
+        ["help", "cells"],
         ["embed", "--help"],
         ["embed", "x.csv", "--n-neighbors"],
     ],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import resource
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,8 +14,8 @@ def describe(*packages: str) -> dict[str, Any]:
     """Return date, processor, cores, Python and versions: what a result stands on."""
     return {
         "date": today(),
-        "cpu": _processor(),
-        "cores": _cores(),
+        "cpu": processor(),
+        "cores": cores(),
         "python": platform.python_version(),
         "packages": {
             name: version_of(name) or "not installed"
@@ -27,7 +26,7 @@ def describe(*packages: str) -> dict[str, Any]:
 
 def in_words() -> str:
     """Return the machine in words."""
-    return f"{_cores()} cores of {_processor()}, Python {platform.python_version()}"
+    return f"{cores()} cores of {processor()}, Python {platform.python_version()}"
 
 
 def today() -> str:
@@ -43,7 +42,8 @@ def version_of(package: str) -> str | None:
         return None
 
 
-def _processor() -> str:
+def processor() -> str:
+    """Return the name of the processor."""
     info = Path("/proc/cpuinfo")
     for line in info.read_text().splitlines() if info.exists() else ():
         if line.startswith("model name"):
@@ -51,7 +51,8 @@ def _processor() -> str:
     return platform.processor() or "unknown CPU"
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -85,4 +86,6 @@ def peak_mb() -> float:
     for line in status.read_text().splitlines() if status.exists() else ():
         if line.startswith("VmHWM"):
             return int(line.split()[1]) / 1024
+    import resource  # not on Windows
+
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -9,17 +9,19 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 # Subcommands, each a module with `add`, its options, and `run`, what it does.
 COMMANDS: Final = {
-    "demo": "embed handwritten digits, to see a map",
+    "demo": "embed data that is at hand, to see a map",
     "embed": "embed a table of your own",
     "transform": "place other rows in the map of a saved model",
     "score": "tell how good a map is",
     "trust": "tell which groups of a map are groups of the data",
     "view": "make a page to explore a map in",
     "bench": "compare methods on data sets",
+    "help": "read about a topic: how to read a map, cells, large data, ...",
+    "completion": "make your shell complete commands and options",
 }
 
 
@@ -39,11 +41,27 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: Sequence[str]) -> int:
     arguments = _parser(words).parse_args(words)
+    if arguments.version:
+        return _tell_version(verbose=arguments.verbose_version)
+    if arguments.verbose_version:
+        _parser(words).error("--verbose goes with --version")
     if arguments.command is None:
         _parser(words).print_help()
         return 0
     with _warnings_in_one_line():
         import_module(f"localmap.cli.{arguments.command}").run(arguments)
+    return 0
+
+
+def _tell_version(*, verbose: bool) -> int:
+    if verbose:
+        from localmap.cli.about import lines
+
+        print("\n".join(lines()))
+    else:
+        from localmap import __version__
+
+        print(f"localmap {__version__}")
     return 0
 
 
@@ -74,14 +92,11 @@ class _Parser(argparse.ArgumentParser):
         sys.exit(fail(f"{message} (see {self.prog} --help)"))
 
 
-class _Version(argparse.Action):
-    """Looked up when it is asked for."""
-
-    def __call__(self, *_: Any, **__: Any) -> NoReturn:
-        from localmap import __version__
-
-        print(f"localmap {__version__}")
-        sys.exit(0)
+def full_parser(name: str) -> argparse.ArgumentParser:
+    """Return the parser of one subcommand, with all its options."""
+    parser = _Parser(prog=f"localmap {name}")
+    import_module(f"localmap.cli.{name}").add(parser)
+    return parser
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
@@ -91,7 +106,13 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         description="Turn tables of numbers into maps whose groups are real.",
     )
     parser.add_argument(
-        "--version", action=_Version, nargs=0, help="show the version and exit"
+        "--version", action="store_true", help="show the version and exit"
+    )
+    parser.add_argument(
+        "--verbose",
+        dest="verbose_version",
+        action="store_true",
+        help="with --version: also processor, threads, linear algebra and packages",
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     asked = next((word for word in words if not word.startswith("-")), None)

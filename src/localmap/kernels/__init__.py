@@ -5,7 +5,14 @@ layout the core expects, and no caller's array is written to unless its name say
 The same functions stand in `_reference` in plain NumPy.
 """
 
-from localmap.kernels.arrays import Floats, Ints, check_finite_map, thread_count
+from localmap.kernels.arrays import (
+    Floats,
+    Ints,
+    check_finite_map,
+    core_file,
+    instruction_set,
+    thread_count,
+)
 from localmap.kernels.cells import (
     CellRows,
     Centres,
@@ -57,11 +64,13 @@ __all__ = [
     "cell_probes",
     "check_cells",
     "check_finite_map",
+    "core_file",
     "exact_neighbors",
     "find_for_others",
     "find_in_cells",
     "forces",
     "further",
+    "instruction_set",
     "let_in",
     "local_further",
     "mean_shares",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 from joblib import cpu_count
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_info
+
+from localmap.kernels import _core
 
 Floats: TypeAlias = NDArray[np.float32]
 Ints: TypeAlias = NDArray[np.int32]
@@ -29,6 +32,16 @@ def thread_count(n_jobs: int | None) -> int:
         if library["user_api"] == "openmp"
     ]
     return max(1, int(min([cpu_count(), *limits])) + 1 + n_jobs)
+
+
+def core_file() -> str:
+    """Return the name of the file with compiled code, which tells the ABI it has."""
+    return Path(str(_core.__file__)).name
+
+
+def instruction_set() -> str:
+    """Return the instruction set whose loops this CPU runs."""
+    return _core.instruction_set()
 
 
 def checked(pairs: Ints, n: int, rows: int | None = None) -> Ints:

@@ -128,7 +128,9 @@ def _plain(text):
     """Return what an installation says without where it was fetched from."""
     kept = (line for line in text.splitlines() if "://" not in line)
     return [
-        line for line in kept if not re.match(r"\s*(Using cached|Downl|\S*━)", line)
+        line
+        for line in kept
+        if not re.match(r"\s*(Using cached|Downl|Looking in|Processing|\S*━)", line)
     ]
 
 

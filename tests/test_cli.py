@@ -59,7 +59,8 @@ def test_demo_writes_a_table_and_a_picture(tmp_path, capsys):
     picture = (tmp_path / "new" / "folder" / "digits.png").read_bytes()
     assert picture.startswith(b"\x89PNG")
     assert len(picture) > 20_000
-    for words in ("1797 images", "neighbors", "optimize", "Silhouette", "digits.png"):
+    told = ("1,797 handwritten digits", "neighbors", "optimize", "Silhouette")
+    for words in (*told, "digits.png"):
         assert words in out
 
 

@@ -44,6 +44,7 @@ def ran(name, *arguments):
         ("newsgroups", [SMALL, "--seeds", 1]),
         ("oracle", [SMALL, "--seeds", 2]),
         ("optimizer", [SMALL, "--rounds", 1]),
+        ("rate", [3000, "--rounds", 2]),
         ("reproducible", [SMALL]),
         ("settings", [SMALL, "--seeds", 1]),
         ("silhouette", [SMALL, "--rounds", 1]),

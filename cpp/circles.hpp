@@ -10,8 +10,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "isa.hpp"
@@ -26,8 +24,8 @@ namespace localmap {
 constexpr std::int64_t kCircle = 512;
 constexpr std::int64_t kChoice = 8;
 
-constexpr std::int64_t kSide = 8;      // circles side by side
-constexpr std::int64_t kFetched = 16;  // points that are fetched before their turn comes
+// Points that are fetched before their turn comes.
+constexpr std::int64_t kFetched = 16;
 
 // Where the points of a ring, of up to eight circles, sit while it is worked on.
 struct Desk {
@@ -43,7 +41,7 @@ struct Desk {
         ring.dim = dim;
         ring.places = most;
         ring.shortest = *std::min_element(sizes.begin(), sizes.end());
-        ring.stride = (most + reached) * kSide;
+        ring.stride = (most + reached) * kLanes;
         room.assign(static_cast<std::size_t>(2 * dim * ring.stride), 0.0f);
         ring.at = room.data();
         ring.force = room.data() + dim * ring.stride;
@@ -75,30 +73,17 @@ struct Desk {
             }
         }
     }
-    float& number(float* from, std::int64_t axis, std::int64_t place, std::size_t lane) const {
-        return from[axis * ring.stride + place * kSide + static_cast<std::int64_t>(lane)];
+    template <class Number>
+    Number& number(Number* from, std::int64_t axis, std::int64_t place, std::size_t lane) const {
+        return from[axis * ring.stride + place * kLanes + static_cast<std::int64_t>(lane)];
     }
     float squared(std::int64_t p, std::int64_t q, std::size_t lane) const {
         float result = 0.0f;
         for (std::int64_t a = 0; a < ring.dim; ++a) {
-            const float away = at(a, p, lane) - at(a, q, lane);
+            const float away = number(ring.at, a, p, lane) - number(ring.at, a, q, lane);
             result += away * away;
         }
         return result;
-    }
-    float at(std::int64_t axis, std::int64_t place, std::size_t lane) const {
-        return ring.at[axis * ring.stride + place * kSide + static_cast<std::int64_t>(lane)];
-    }
-    // Push two points of a circle apart; returns the loss.
-    double push_one(std::int64_t p, std::int64_t q, std::size_t lane, float weight) const {
-        const float u = 1.0f + (1.0f + squared(p, q, lane));
-        const float force = -(weight * 2.0f / (u * u));
-        for (std::int64_t a = 0; a < ring.dim; ++a) {
-            const float push = force * (at(a, p, lane) - at(a, q, lane));
-            number(ring.force, a, p, lane) += push;
-            number(ring.force, a, q, lane) -= push;
-        }
-        return double(1.0f / u);
     }
 };
 
@@ -109,7 +94,7 @@ public:
           slots_(slots),
           circles_(std::max<std::int64_t>(1, n / std::max(kCircle, kChoice * slots))),
           members_(static_cast<std::size_t>(n)),
-          dealt_(static_cast<std::size_t>((circles_ + kSide - 1) / kSide)) {}
+          dealt_(static_cast<std::size_t>((circles_ + kLanes - 1) / kLanes)) {}
 
     // Rings of circles side by side.
     std::int64_t rings() const { return static_cast<std::int64_t>(dealt_.size()); }
@@ -121,8 +106,8 @@ public:
         parallel_for(rings(), 1, threads, poll, [&](std::int64_t r, std::int64_t, int) {
             Desk desk;
             desk.sizes = sizes(r);
-            std::int32_t* const members = members_.data() + first(r * kSide);
-            for (std::int64_t p = first(r * kSide); p < first((r + 1) * kSide); ++p)
+            std::int32_t* const members = members_.data() + first(r * kLanes);
+            for (std::int64_t p = first(r * kLanes); p < first((r + 1) * kLanes); ++p)
                 members_[static_cast<std::size_t>(p)] =
                     static_cast<std::int32_t>(shuffle.row(p));
             const std::int64_t longest = *std::max_element(desk.sizes.begin(), desk.sizes.end());
@@ -136,13 +121,13 @@ public:
     double push(std::int64_t r, const float* Y, std::int64_t dim, float weight, float* G,
                 bool with_loss, Desk& desk) const {
         const Dealt& dealt = dealt_[static_cast<std::size_t>(r)];
-        const std::int32_t* const members = members_.data() + first(r * kSide);
+        const std::int32_t* const members = members_.data() + first(r * kLanes);
         desk.sizes = sizes(r);
         desk.seat(Y, dim, members, dealt.reached);
         double loss = rows().push(desk.ring, dealt.starts.data(), dealt.lanes.data(), weight,
                                   with_loss);
-        for (const Pair& pair : dealt.rest)
-            loss += desk.push_one(pair.p, pair.q, pair.lane, weight);
+        loss += rows().push_pairs(desk.ring, dealt.rest.data(),
+                                  static_cast<std::int64_t>(dealt.rest.size()), weight);
         desk.leave(members, dealt.reached, G);
         return weight * loss;
     }
@@ -154,32 +139,28 @@ public:
         for (std::int64_t r = 0; r < rings(); ++r) {
             const Dealt& dealt = dealt_[static_cast<std::size_t>(r)];
             const auto add = [&](std::int64_t p, std::int64_t q, std::int64_t lane) {
-                const std::int64_t from = first(r * kSide + lane);
-                const std::int64_t size = first(r * kSide + lane + 1) - from;
+                const std::int64_t from = first(r * kLanes + lane);
+                const std::int64_t size = first(r * kLanes + lane + 1) - from;
                 const std::int64_t i = members_[static_cast<std::size_t>(from + p)];
                 out[i * slots_ + found[static_cast<std::size_t>(i)]++] =
                     members_[static_cast<std::size_t>(from + q % size)];
             };
             for (std::size_t p = 0; p + 1 < dealt.starts.size(); ++p)
                 for (std::int64_t s = dealt.starts[p]; s < dealt.starts[p + 1]; ++s)
-                    for (std::int64_t lane = 0; lane < kSide; ++lane)
+                    for (std::int64_t lane = 0; lane < kLanes; ++lane)
                         if (dealt.lanes[static_cast<std::size_t>(s)] >> lane & 1)
                             add(static_cast<std::int64_t>(p),
                                 static_cast<std::int64_t>(p) + s - dealt.starts[p] + 1, lane);
-            for (const Pair& pair : dealt.rest) add(pair.p, pair.q, pair.lane);
+            for (const RingPair& pair : dealt.rest) add(pair.p, pair.q, pair.lane);
         }
     }
 
 private:
-    struct Pair {
-        std::uint32_t p, q, lane;
-    };
-
     struct Dealt {
         std::int64_t reached = 0;  // the largest shift
         std::vector<std::int64_t> starts;
         std::vector<std::uint8_t> lanes;
-        std::vector<Pair> rest;  // pairs that stand for themselves
+        std::vector<RingPair> rest;  // pairs that stand for themselves
     };
 
     std::int64_t first(std::int64_t circle) const {
@@ -187,7 +168,7 @@ private:
     }
     std::vector<std::int64_t> sizes(std::int64_t ring) const {
         std::vector<std::int64_t> result;
-        for (std::int64_t c = ring * kSide; c < std::min(circles_, (ring + 1) * kSide); ++c)
+        for (std::int64_t c = ring * kLanes; c < std::min(circles_, (ring + 1) * kLanes); ++c)
             result.push_back(first(c + 1) - first(c));
         return result;
     }
@@ -231,8 +212,8 @@ private:
         dealt.starts.push_back(0);
         for (std::int64_t p = 0; p < places; ++p) {
             const auto& never = refused[static_cast<std::size_t>(p)];
-            std::int32_t counts[kSide];
-            for (std::size_t lane = 0; lane < kSide; ++lane)  // seats that are empty want none
+            std::int32_t counts[kLanes];
+            for (std::size_t lane = 0; lane < kLanes; ++lane)  // seats that are empty want none
                 counts[lane] = lane < desk.sizes.size() && p < desk.sizes[lane]
                                    ? 0
                                    : static_cast<std::int32_t>(slots_);

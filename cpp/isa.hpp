@@ -5,6 +5,9 @@
 
 namespace localmap {
 
+// Numbers that are worked on at once, on every instruction set (lanes.hpp).
+constexpr int kLanes = 8;
+
 // One iteration's weights; the near force of PaCMAP is multiplied by
 // near_plain + near_local / sqrt(t).
 struct Weights {
@@ -54,6 +57,11 @@ struct Ring {
     float* force;
 };
 
+// Two points of one circle, by their places and its lane.
+struct RingPair {
+    uint32_t p, q, lane;
+};
+
 // Lanes in which a point is not to be drawn, `shift` places on from another.
 struct Refusal {
     int64_t shift;
@@ -74,6 +82,8 @@ struct Rows {
     // a weight; returns the loss if asked for.
     double (*push)(const Ring&, const int64_t* starts, const uint8_t* lanes, float weight,
                    bool with_loss);
+    // The same for pairs that stand for themselves.
+    double (*push_pairs)(const Ring&, const RingPair*, int64_t count, float weight);
     // Choose those lanes for the points at one place; returns how many shifts it took, and
     // adds to the counts of partners (push.hpp).
     int64_t (*draw)(const Ring&, int64_t p, float limit, int64_t slots, const Refusal*,

@@ -18,8 +18,6 @@
 namespace localmap {
 namespace LOCALMAP_ISA {
 
-constexpr int kLanes = 8;
-
 typedef float Lanes __attribute__((vector_size(32)));
 typedef double Pairs4 __attribute__((vector_size(32)));
 typedef int32_t Mask __attribute__((vector_size(32)));

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <stdexcept>
 #include <vector>
 
 #include "isa.hpp"
@@ -17,11 +16,8 @@
 
 namespace localmap {
 
-// Rows that an entry can name.
-constexpr std::int64_t kMostListed = std::int64_t(1) << (32 - kCodeBits);
-
 // Entries that may be read, and do not count, after the last one.
-constexpr std::int64_t kBeyond = 8;
+constexpr std::int64_t kBeyond = kLanes;
 
 // Count the pairs of every point, both those that it has and those that have it; returns
 // how many places the lists of `build_lists` may take, in all.

@@ -11,7 +11,6 @@ namespace localmap {
 namespace LOCALMAP_ISA {
 
 // The way from the points at place q to those at place p, by axis.
-template <int kDim>
 static inline Lanes away(const Ring& ring, int64_t a, int64_t p, int64_t q) {
     const float* axis = ring.at + a * ring.stride;
     return load(axis + p * kLanes) - load(axis + q * kLanes);
@@ -31,13 +30,13 @@ static double push_in(const Ring& ring, const int64_t* starts, const uint8_t* la
             const int64_t q = p + s + 1;
             Lanes t = all(1.0f);
             for (int64_t a = 0; a < axes; ++a) {
-                const Lanes d = away<kDim>(ring, a, p, q);
+                const Lanes d = away(ring, a, p, q);
                 t += d * d;
             }
             const Mask these = lanes_of(chosen[s]);
             const Lanes force = only(these, kind.force(t));
             for (int64_t a = 0; a < axes; ++a) {
-                const Lanes push = force * away<kDim>(ring, a, p, q);
+                const Lanes push = force * away(ring, a, p, q);
                 float* const other = ring.force + a * ring.stride + q * kLanes;
                 store(load(other) - push, other);
                 if constexpr (kDim == 0) {
@@ -64,11 +63,33 @@ static double push(const Ring& ring, const int64_t* starts, const uint8_t* lanes
     return run(ring, starts, lanes, weight, with_loss);
 }
 
+static double push_pairs(const Ring& ring, const RingPair* pairs, int64_t count, float weight) {
+    const Further kind = {all(weight)};
+    double loss = 0.0;
+    for (const RingPair* pair = pairs; pair != pairs + count; ++pair) {
+        const int64_t p = pair->p * kLanes + pair->lane, q = pair->q * kLanes + pair->lane;
+        const auto away = [&](int64_t a) {
+            return ring.at[a * ring.stride + p] - ring.at[a * ring.stride + q];
+        };
+        float squared = 0.0f;
+        for (int64_t a = 0; a < ring.dim; ++a) squared += away(a) * away(a);
+        const Lanes t = all(1.0f + squared);
+        const float force = kind.force(t)[0];
+        for (int64_t a = 0; a < ring.dim; ++a) {
+            const float push = force * away(a);
+            ring.force[a * ring.stride + p] += push;
+            ring.force[a * ring.stride + q] -= push;
+        }
+        loss += double(kind.loss(t)[0]);
+    }
+    return loss;
+}
+
 // The lanes in which the points at place q lie within reach of those at place p.
 static uint32_t in_reach(const Ring& ring, int64_t p, int64_t q, float limit) {
     Lanes squared = all(0.0f);
     for (int64_t a = 0; a < ring.dim; ++a) {
-        const Lanes d = away<0>(ring, a, p, q);
+        const Lanes d = away(ring, a, p, q);
         squared += d * d;
     }
     return bits((Mask)(squared <= all(limit)));

@@ -23,15 +23,13 @@ struct Relaxing {
     std::uint64_t key;
 };
 
-constexpr int kTogether = 8;  // points that move at once
-
 // Up to eight points that move, each in a lane, and their partners.
 class Relaxation {
 public:
     Relaxation(const float* Y, const Grid& grid, std::int64_t dim, std::int64_t near,
                const Relaxing& how)
         : Y_(Y), grid_(grid), dim_(dim), near_(near), how_(how) {
-        const auto lanes = [](std::int64_t n) { return static_cast<std::size_t>(n * kTogether); };
+        const auto lanes = [](std::int64_t n) { return static_cast<std::size_t>(n * kLanes); };
         partners_.resize(lanes((near + how.slots) * dim));
         plain_.resize(lanes(near));
         local_.resize(lanes(near));
@@ -51,7 +49,7 @@ public:
     void relax(const std::int32_t* near, const std::uint16_t* trusted, int count, float* out) {
         const Weights& w = how_.weights;
         std::int64_t all_trusted = near_;
-        for (int lane = 0; lane < kTogether; ++lane) {
+        for (int lane = 0; lane < kLanes; ++lane) {
             const int row = lane < count ? lane : 0;
             const std::int64_t sure = trusted == nullptr ? 0 : trusted[row];
             if (w.near_local != 0.0f) all_trusted = std::min(all_trusted, sure);
@@ -66,7 +64,7 @@ public:
         std::fill(v_.begin(), v_.end(), 0.0f);
         for (std::int64_t i = 0; i < how_.iterations; i += how_.redraw_every) {
             std::int64_t most = 0;
-            for (int lane = 0; lane < kTogether; ++lane)
+            for (int lane = 0; lane < kLanes; ++lane)
                 most = std::max(most, draw(lane, std::uint64_t(i)));
             const std::int64_t steps = std::min(how_.redraw_every, how_.iterations - i);
             rows().settle({dim_, near_, all_trusted, most, steps, partners_.data(),
@@ -80,7 +78,7 @@ public:
 
 private:
     static std::size_t at(std::int64_t place, int lane) {
-        return static_cast<std::size_t>(place * kTogether + lane);
+        return static_cast<std::size_t>(place * kLanes + lane);
     }
     void copy(const float* from, std::int64_t place, int lane) {
         for (std::int64_t a = 0; a < dim_; ++a) partners_[at(place * dim_ + a, lane)] = from[a];
@@ -146,9 +144,9 @@ inline void relax(const float* Y, std::int64_t n, std::int64_t dim,
     const Grid grid(Y, n, dim, how.reach);
     parallel_for(count, 64, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
         Relaxation relaxation(Y, grid, dim, k, how);
-        for (std::int64_t i = begin; i < end; i += kTogether)
+        for (std::int64_t i = begin; i < end; i += kLanes)
             relaxation.relax(near + i * k, trusted == nullptr ? nullptr : trusted + i,
-                             static_cast<int>(std::min<std::int64_t>(kTogether, end - i)),
+                             static_cast<int>(std::min<std::int64_t>(kLanes, end - i)),
                              out + i * dim);
     });
 }

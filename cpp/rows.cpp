@@ -15,8 +15,8 @@ namespace LOCALMAP_ISA {
 #define LOCALMAP_NAME(name) LOCALMAP_TEXT(name)
 
 extern const Rows kRows;
-const Rows kRows = {gather,       push,    draw,   move,   squared_distance, ranks, distances,
-                    distance_sum, project, within, settle, LOCALMAP_NAME(LOCALMAP_ISA)};
+const Rows kRows = {gather,    push,         push_pairs, draw,   move,   squared_distance, ranks,
+                    distances, distance_sum, project,    within, settle, LOCALMAP_NAME(LOCALMAP_ISA)};
 
 }  // namespace LOCALMAP_ISA
 }  // namespace localmap

@@ -6,7 +6,7 @@ It is made from the parsers, so that it knows every option there is.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -69,6 +69,14 @@ def _words(found: list[Option]) -> str:
     return " ".join([*flags, *(w for o in found if not o.flags for w in o.choices)])
 
 
+def _values(command: str, found: list[Option]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield the cases in which an option waits for its value, and what it may be."""
+    for option in found:
+        if option.flags and option.takes:
+            cases = "|".join(f"'{command} {flag}'" for flag in option.flags)
+            yield cases, option.choices
+
+
 def _bash() -> Iterator[str]:
     yield "_localmap() {"
     yield '  local word="${COMP_WORDS[COMP_CWORD]}" words=""'
@@ -78,10 +86,8 @@ def _bash() -> Iterator[str]:
     yield "  else"
     yield '    case "${COMP_WORDS[1]} $before" in'
     for command, found in _all().items():
-        for option in found:
-            if option.flags and option.takes:
-                cases = "|".join(f"'{command} {flag}'" for flag in option.flags)
-                yield f"      {cases}) words='{' '.join(option.choices)}' ;;"
+        for cases, choices in _values(command, found):
+            yield f"      {cases}) words='{' '.join(choices)}' ;;"
         yield f"      '{command} '*) words='{_words(found)}' ;;"
     yield "    esac"
     yield "  fi"
@@ -103,11 +109,9 @@ def _zsh() -> Iterator[str]:
     yield "  local -a offered=()"
     yield '  case "$words[2] $before" in'
     for command, found in _all().items():
-        for option in found:
-            if option.flags and option.takes:
-                cases = "|".join(f"'{command} {flag}'" for flag in option.flags)
-                offered = " ".join(f"'{word}'" for word in option.choices)
-                yield f"    {cases}) offered=({offered}) ;;"
+        for cases, choices in _values(command, found):
+            offered = " ".join(f"'{word}'" for word in choices)
+            yield f"    {cases}) offered=({offered}) ;;"
         told = [f"'{f}:{o.plain}'" for o in found for f in o.flags]
         told += [f"'{w}'" for o in found if not o.flags for w in o.choices]
         yield f"    '{command} '*) offered=({' '.join(told)}) ;;"

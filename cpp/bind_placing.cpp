@@ -1,4 +1,5 @@
 // New rows in a finished map, for Python.
+#include "bytes.hpp"
 #include "isa.hpp"
 #include "project.hpp"
 #include "python.hpp"
@@ -29,6 +30,16 @@ void bind_placing(nb::module_& module) {
                     components.data(), static_cast<std::int64_t>(components.shape(0)),
                     static_cast<std::int64_t>(components.shape(1)), out.data(), threads,
                     signalled);
+        },
+        Release());
+
+    module.def("multiplies_bytes", [] { return multiplies_bytes(); });
+
+    module.def(
+        "byte_products",
+        [](Matrix<const std::uint8_t> X, Matrix<double> out, Vector<std::int64_t> sums) {
+            byte_products(X.data(), static_cast<std::int64_t>(X.shape(0)),
+                          static_cast<std::int64_t>(X.shape(1)), out.data(), sums.data());
         },
         Release());
 

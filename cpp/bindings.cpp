@@ -46,6 +46,10 @@ NB_MODULE(_core, module) {
         }
     });
 
+    // What callers that make room for lists, or read them, must know of an entry.
+    module.attr("BEYOND") = kBeyond;
+    module.attr("CODE_BITS") = kCodeBits;
+
     bind_search(module);
     bind_placing(module);
 

@@ -33,4 +33,14 @@ const Rows& rows() {
     return baseline::kRows;
 }
 
+bool multiplies_bytes() {
+#ifdef LOCALMAP_HAVE_AVX512
+    static const bool able =
+        rows().byte_products != nullptr && __builtin_cpu_supports("avx512vnni");
+    return able;
+#else
+    return false;
+#endif
+}
+
 }  // namespace localmap

@@ -71,6 +71,7 @@ struct Refusal {
 constexpr int kQueries = 12;  // with kPanel: as many sums as a CPU has registers for
 constexpr int kPlaced = 6;    // rows that are projected or counted at once
 constexpr int kPanel = 16;
+constexpr int kByteRows = 8, kBytePanel = 48;  // columns of bytes multiplied at once
 
 struct Rows {
     // Add to G the forces on points first .. last - 1 by their lists, near, mid-near and
@@ -111,10 +112,17 @@ struct Rows {
                    const float* sure, const float* doubtful, int32_t* counts,
                    uint32_t* doubts);
     void (*settle)(const Settling&);
+    // Sums of the products of kByteRows columns of bytes with the kBytePanel of a panel,
+    // less 128 each (bytes.hpp). For CPUs that multiply bytes.
+    void (*byte_products)(const uint8_t* some, const uint8_t* panel, int64_t quads,
+                          int32_t* out);
     const char* name;
 };
 
 // The fastest set this CPU can run.
 const Rows& rows();
+
+// Whether this CPU has an instruction for sums of products of bytes.
+bool multiplies_bytes();
 
 }  // namespace localmap

@@ -1,6 +1,7 @@
 // Compiled once per instruction set (see CMakeLists.txt): LOCALMAP_ISA names the
 // namespace, the compiler's flags choose the instructions.
 #include "adam.hpp"
+#include "byte_tile.hpp"
 #include "distance.hpp"
 #include "forces.hpp"
 #include "gather.hpp"
@@ -16,7 +17,7 @@ namespace LOCALMAP_ISA {
 
 extern const Rows kRows;
 const Rows kRows = {gather,    push,         push_pairs, draw,   move,   squared_distance, ranks,
-                    distances, distance_sum, project,    within, settle, LOCALMAP_NAME(LOCALMAP_ISA)};
+                    distances, distance_sum, project,    within, settle, byte_tile, LOCALMAP_NAME(LOCALMAP_ISA)};
 
 }  // namespace LOCALMAP_ISA
 }  // namespace localmap

@@ -5,11 +5,12 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import RobustScaler, StandardScaler
 
 import localmap
-from localmap import LocalMAP
+from localmap import LocalMAP, kernels
 from localmap.geometry import pca as module
 from localmap.geometry.pca import principal_components
 from localmap.geometry.preprocessing import preprocess
 from localmap.geometry.scaling import dominant_columns
+from localmap.kernels import products
 
 
 def data(n=300, d=150, seed=0):
@@ -253,3 +254,44 @@ def test_the_verbose_line_tells_columns_that_decide(capsys):
     for quiet in ({"scale": "standard"}, {"verbose": False}):
         LocalMAP(**(how | quiet)).fit(wine())
         assert "of the distances" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("able", [True, False])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 7), (70, 97), (2049, 49), (4100, 100)])
+def test_products_of_bytes_are_exact(shape, able, monkeypatch):
+    if not able:
+        monkeypatch.setattr(products._core, "multiplies_bytes", lambda: False)
+    X = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
+    X[:, 0] = 255
+    found, sums = kernels.byte_products(X)
+    whole = X.astype(np.int64)
+    assert np.array_equal(np.triu(found), np.triu(whole.T @ whole))
+    assert np.array_equal(sums, whole.sum(axis=0))
+
+
+@pytest.mark.parametrize("shape", [(900, 130), (90, 4000)])  # by columns, by rows
+@pytest.mark.parametrize("last", [255.0, 254.5])  # the last is no byte
+def test_bytes_have_the_principal_axes_of_their_numbers(shape, last, monkeypatch):
+    """Whole numbers up to 255 go another road, whatever type and unit they come in."""
+    taken = []
+    counted = kernels.byte_products
+    monkeypatch.setattr(
+        kernels, "byte_products", lambda X: taken.append(len(X)) or counted(X)
+    )
+    rng = np.random.default_rng(1)
+    groups = rng.integers(0, 200, (5, shape[1]))
+    X = groups[rng.integers(0, 5, shape[0])] + rng.integers(0, 50, shape)
+    X = X.astype(np.float64)
+    X[0, 0], X[-1, 0], X[-1, -1] = 0, 255, last
+    Z, how = preprocess(X, pca_components=4)
+    whole = last == 255
+    assert bool(taken) == whole
+    centred = X - X.mean(axis=0)
+    axes = np.linalg.svd(centred, full_matrices=False)[2][:4]
+    cosines = np.abs(np.linalg.svd(axes @ how.components)[1])
+    assert cosines.min() > 1 - 1e-5
+    forms = [X / 16, np.asfortranarray(X)]
+    if whole:
+        forms += [X.astype(np.uint8), X.astype(np.int64), X.astype(np.float32)]
+    for form in forms:
+        assert np.array_equal(preprocess(form, pca_components=4)[0], Z)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, qr
 
+from localmap import kernels
 from localmap.geometry.blas import one_thread
 from localmap.geometry.blocks import BLOCK, blocks, in_blocks, in_order
 from localmap.geometry.sparse_pca import PASSES, SPARE
@@ -26,6 +27,10 @@ Doubles: TypeAlias = NDArray[np.float64]
 EXACT_PCA: Final = 3000
 
 
+# Numbers in bytes are whole numbers of this part of the unit.
+BYTES: Final = 256.0
+
+
 class Centring(Protocol):
     """What brings rows to the centre and to one unit."""
 
@@ -33,10 +38,17 @@ class Centring(Protocol):
         """Return such rows."""
 
 
+class Preparing(Centring, Protocol):
+    """What brings rows there, and knows whether they are bytes."""
+
+    def in_bytes(self, block: Any) -> NDArray[np.uint8] | None:
+        """Return rows, not centred, in 256ths of the unit; None if bytes do not do."""
+
+
 def principal_axes(
     X: Any,
     plain: Any,
-    of_columns: Callable[[Any, slice], Centring],
+    of_columns: Callable[[Any, slice], Preparing],
     k: int,
     workshop: Workshop,
     *,
@@ -49,13 +61,54 @@ def principal_axes(
     """
     n, D = X.shape
     if max(EXACT_PCA, n) >= D and min(n, D) <= EXACT_PCA:
-        covariance = _second_moments(X, plain, np.eye(0), workshop)
+        covariance = _exact_moments(X, plain, workshop)
+        if covariance is None:
+            covariance = _second_moments(X, plain, np.eye(0), workshop)
         with one_thread():
             return _leading(covariance, k)
     if n <= EXACT_PCA:
         with one_thread():
             return _axes_by_rows(X, plain, of_columns, k, workshop, whole_rows)
     return _by_iteration(X, plain, k, workshop)
+
+
+def _exact_moments(X: Any, plain: Preparing, workshop: Workshop) -> Doubles | None:
+    """Return the centred second moments of columns of bytes; None if they are not."""
+    n, D = X.shape
+    total, sums = np.zeros((D, D)), np.zeros(D)
+    for of_part in workshop.each("bytes", parts_of(X), _byte_moments, plain, X=X):
+        if of_part is None:
+            return None
+        total += of_part[0]
+        sums += of_part[1]
+    return _mirrored(total) - np.outer(sums, sums / n)
+
+
+def _byte_moments(
+    part: Part, X: Any, plain: Preparing, n_threads: int
+) -> tuple[Doubles, Doubles] | None:
+    """Return the products and sums of columns of a part, if they are bytes."""
+    del part
+    D = X.shape[1]
+    total, sums = np.zeros((D, D)), np.zeros(D)
+
+    def products(block: Any) -> tuple[Doubles, NDArray[np.int64]] | None:
+        rows = plain.in_bytes(block)
+        return None if rows is None else kernels.byte_products(rows)
+
+    with one_thread():
+        for _, made in in_blocks(X, products, n_threads):
+            if made is None:
+                return None
+            total += made[0]
+            sums += made[1]
+    return total, sums
+
+
+def _mirrored(upper: Doubles) -> Doubles:
+    """Fill the lower half of a symmetric matrix."""
+    np.copyto(upper, upper.T, where=np.tri(len(upper), k=-1, dtype=bool))
+    return upper
 
 
 def _second_moments(
@@ -100,8 +153,8 @@ def _moments(
 
 def _axes_by_rows(
     X: Any,
-    plain: Centring,
-    of_columns: Callable[[Any, slice], Centring],
+    plain: Preparing,
+    of_columns: Callable[[Any, slice], Preparing],
     k: int,
     workshop: Workshop,
     whole_rows: bool,  # noqa: FBT001 - passed on
@@ -117,19 +170,23 @@ def _axes_by_rows(
         part = X[:, columns]
         return np.concatenate([rows.centred(part[r]) for r in blocks(part)])
 
-    def product(columns: slice) -> Floats:
+    def product(columns: slice) -> NDArray[Any]:
+        whole = of_columns(plain, columns).in_bytes(X[:, columns])
+        if whole is not None:
+            return kernels.byte_products(whole.T)[0] / BYTES**2
         block = centred(columns)
         return block @ block.T
 
-    # Single precision: that of the products themselves.
-    products = np.zeros((n, n), dtype=np.float32)
+    products = np.zeros((n, n))
     for block in in_order(some, product, workshop.n_threads):
         products += block
-    # The centre lies on a grid; taking what is left of the mean out of the products
-    # makes the vectors blind to it.
+    products = _mirrored(products)
+    # Bytes are not centred, and otherwise the centre lies on a grid; taking what is
+    # left of the mean out of the products makes the vectors blind to it.
     products -= products.mean(axis=0)
     products -= products.mean(axis=1, keepdims=True)
-    vectors = _leading(products, min(k, n))
+    # Single precision: that of most products themselves.
+    vectors = _leading(products.astype(np.float32), min(k, n))
     axes = np.concatenate(
         list(in_order(some, lambda c: centred(c).T @ vectors, workshop.n_threads))
     )

@@ -94,6 +94,15 @@ class Preprocessing:
         result: Floats = centred.astype(np.float32, copy=False)
         return result
 
+    def in_bytes(self, block: Any) -> NDArray[np.uint8] | None:
+        """Return rows in 256ths of the unit, if all are whole and bytes hold them."""
+        numbers = _prepared(_scaled(block, self.scaling), METRICS[self.metric])
+        times = pca.BYTES / self.unit
+        if numbers.dtype == np.uint8 and times == 1.0:
+            return numbers
+        first = _whole(numbers[:1], times)  # tells of most data
+        return None if first is None else _whole(numbers, times)
+
 
 def preprocess(
     X: Any,
@@ -294,6 +303,16 @@ def _refuse_equal_rows(deviation: float, metric: str) -> None:
 def power_of_two(largest: float) -> float:
     """Return the power of two by which numbers up to `largest` are divided."""
     return float(2.0 ** np.clip(np.ceil(np.log2(largest)) + 1, -1020, 1020))
+
+
+def _whole(rows: NDArray[Any], times: float) -> NDArray[np.uint8] | None:
+    """Return so many times the numbers, if all are bytes then."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        numbers = np.multiply(rows, times, dtype=np.float64)
+    if not (numbers.min() >= 0 and numbers.max() < pca.BYTES):
+        return None
+    whole = numbers.astype(np.uint8)
+    return whole if np.array_equal(whole, numbers) else None
 
 
 def _is_wide_and_sparse(X: Any) -> bool:

@@ -38,6 +38,7 @@ from localmap.kernels.pairs import (
     shared_neighbors,
     shared_within,
 )
+from localmap.kernels.products import byte_products
 from localmap.kernels.search import (
     MISSED,
     Missed,
@@ -59,6 +60,7 @@ __all__ = [
     "PairLists",
     "Probing",
     "Weights",
+    "byte_products",
     "cell_centres",
     "cell_homes",
     "cell_probes",

@@ -3,6 +3,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+BEYOND: int
+CODE_BITS: int
+
 class _Listed(Protocol):
     @property
     def starts(self) -> NDArray[np.int64]: ...
@@ -174,6 +177,12 @@ def neighbors_of(
     indices: NDArray[np.int32],
     distances: NDArray[np.float32],
     threads: int,
+) -> None: ...
+def multiplies_bytes() -> bool: ...
+def byte_products(
+    X: NDArray[np.uint8],
+    out: NDArray[np.float64],
+    sums: NDArray[np.int64],
 ) -> None: ...
 def project(
     rows: NDArray[np.float32],

@@ -18,10 +18,8 @@ BETA2: Final = 0.999
 # Fewer points than this are moved faster by one thread than by two.
 ROWS_PER_THREAD: Final = 4096
 
-# What an entry of a list can name (lists.hpp: three of 32 bits tell how often a pair is
-# there), and entries that are read beyond the last one.
-MOST_ROWS: Final = 2**29
-BEYOND: Final = 8
+# What an entry of a list can name: the other bits of 32 tell how often a pair is there.
+MOST_ROWS: Final = 2 ** (32 - _core.CODE_BITS)
 
 
 class Weights(NamedTuple):
@@ -61,7 +59,7 @@ class PairLists:
         nobody = np.empty(0, dtype=np.uint16)
         self.starts = np.empty(n + 1, dtype=np.int64)
         places = _core.count_pairs(partners, self.starts, n_threads)
-        entries = np.empty(places + BEYOND, dtype=np.uint32)
+        entries = np.empty(places + _core.BEYOND, dtype=np.uint32)
         kept = _core.build_lists(
             partners,
             nobody if trusted is None else np.ascontiguousarray(trusted),
@@ -70,7 +68,7 @@ class PairLists:
             n_threads,
         )
         # A view of the whole: what is not touched takes no memory.
-        self.entries = entries[: kept + BEYOND]
+        self.entries = entries[: kept + _core.BEYOND]
 
     def __len__(self) -> int:
         return len(self.starts) - 1

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "knn.hpp"
@@ -29,7 +30,8 @@ inline std::vector<std::int32_t> nearest(const float* Z, std::int64_t d,
                                          int threads, Poll poll, bool sorted = true) {
     const auto count = static_cast<std::int64_t>(rows.size());
     std::vector<std::int32_t> found(static_cast<std::size_t>(count * keep));
-    parallel_for(count, kTile, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
+    const std::int64_t tile = tile_of(count, threads);
+    parallel_for(count, tile, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
         Best best;
         best.reset(end - begin, keep);
         scan_all(
@@ -48,6 +50,16 @@ inline std::vector<std::int32_t> nearest(const float* Z, std::int64_t d,
     return found;
 }
 
+// Members of each of `groups` groups, in order.
+inline std::vector<std::vector<std::int32_t>> members(const std::vector<std::int32_t>& rows,
+                                                      const std::vector<std::int32_t>& group,
+                                                      std::int64_t groups) {
+    std::vector<std::vector<std::int32_t>> found(static_cast<std::size_t>(groups));
+    for (std::size_t r = 0; r < rows.size(); ++r)
+        found[static_cast<std::size_t>(group[r])].push_back(rows[r]);
+    return found;
+}
+
 // Centre of each of `cells` groups of the given rows (Lloyd's rounds, spread start).
 inline std::vector<float> k_means(const float* Z, std::int64_t d,
                                   const std::vector<std::int32_t>& rows, std::int64_t cells,
@@ -58,38 +70,23 @@ inline std::vector<float> k_means(const float* Z, std::int64_t d,
         const float* from = Z + rows[static_cast<std::size_t>(c * count / cells)] * d;
         std::copy(from, from + d, centres.begin() + c * d);
     }
-    std::vector<double> sums(static_cast<std::size_t>(cells * d));
-    std::vector<std::int64_t> sizes(static_cast<std::size_t>(cells));
     for (int round = 0;; ++round) {
         const Panels panels(centres.data(), d, all_rows(cells), 1, nullptr);
         group = nearest(Z, d, rows, panels, 1, threads, poll);
         if (round == kMeansRounds) return centres;
-        std::fill(sums.begin(), sums.end(), 0.0);
-        std::fill(sizes.begin(), sizes.end(), 0);
-        for (std::size_t r = 0; r < rows.size(); ++r) {  // in row order: the same bits
-            const float* x = Z + rows[r] * d;
-            double* sum = sums.data() + group[r] * d;
-            for (std::int64_t k = 0; k < d; ++k) sum[k] += double(x[k]);
-            ++sizes[static_cast<std::size_t>(group[r])];
-        }
-        for (std::int64_t c = 0; c < cells; ++c) {
-            const auto size = double(sizes[static_cast<std::size_t>(c)]);
-            if (size == 0.0) continue;  // an empty cell keeps its centre
+        const auto found = members(rows, group, cells);
+        parallel_for(cells, 1, threads, poll, [&](std::int64_t c, std::int64_t, int) {
+            const auto& mine = found[static_cast<std::size_t>(c)];
+            if (mine.empty()) return;  // an empty cell keeps its centre
+            std::vector<double> sum(static_cast<std::size_t>(d), 0.0);
+            for (const std::int32_t r : mine)  // in row order: the same bits
+                for (std::int64_t k = 0; k < d; ++k)
+                    sum[static_cast<std::size_t>(k)] += double(Z[r * d + k]);
             for (std::int64_t k = 0; k < d; ++k)
-                centres[static_cast<std::size_t>(c * d + k)] =
-                    static_cast<float>(sums[static_cast<std::size_t>(c * d + k)] / size);
-        }
+                centres[static_cast<std::size_t>(c * d + k)] = static_cast<float>(
+                    sum[static_cast<std::size_t>(k)] / double(mine.size()));
+        });
     }
-}
-
-// Members of each of `groups` groups, in order.
-inline std::vector<std::vector<std::int32_t>> members(const std::vector<std::int32_t>& rows,
-                                                      const std::vector<std::int32_t>& group,
-                                                      std::int64_t groups) {
-    std::vector<std::vector<std::int32_t>> found(static_cast<std::size_t>(groups));
-    for (std::size_t r = 0; r < rows.size(); ++r)
-        found[static_cast<std::size_t>(group[r])].push_back(rows[r]);
-    return found;
 }
 
 // Centres of cells by k-means in two levels: a few coarse groups, each split in proportion
@@ -137,6 +134,22 @@ inline Centres centres_of(const float* sample, std::int64_t sampled, std::int64_
     return found;
 }
 
+// Rows of one group that are worked on together: those from `begin` up to `end`.
+struct Batch {
+    std::int64_t cell, begin, end;
+};
+
+// The groups [first, last), of `size(g)` rows each, in batches of at most `most`.
+template <class Size>
+std::vector<Batch> in_batches(std::int64_t first, std::int64_t last, Size size,
+                              std::int64_t most) {
+    std::vector<Batch> batches;
+    for (std::int64_t g = first; g < last; ++g)
+        for (std::int64_t begin = 0; begin < size(g); begin += most)
+            batches.push_back({g, begin, std::min<std::int64_t>(size(g), begin + most)});
+    return batches;
+}
+
 // The cell of each row of X: the nearest of those around its coarse group.
 inline void homes(const float* X, std::int64_t n, std::int64_t d, const float* around,
                   std::int64_t coarse, const float* cells, const std::int32_t* lists,
@@ -144,12 +157,30 @@ inline void homes(const float* X, std::int64_t n, std::int64_t d, const float* a
     const Panels panels(around, d, all_rows(coarse), threads, poll);
     const auto rows = all_rows(n);
     const auto groups = members(rows, nearest(X, d, rows, panels, 1, threads, poll), coarse);
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-        const std::int32_t* list = lists + static_cast<std::int64_t>(g) * length;
-        const Panels near_by(cells, d, {list, list + length}, 1, nullptr);
-        const auto own = nearest(X, d, groups[g], near_by, 1, threads, poll);
-        for (std::size_t r = 0; r < groups[g].size(); ++r) home[groups[g][r]] = own[r];
-    }
+    const auto of = [&](std::int64_t g) -> const auto& {
+        return groups[static_cast<std::size_t>(g)];
+    };
+    std::vector<std::unique_ptr<Panels>> near_by(groups.size());
+    parallel_for(coarse, 1, threads, poll, [&](std::int64_t g, std::int64_t, int) {
+        const std::int32_t* list = lists + g * length;
+        const std::vector<std::int32_t> around_it(list, list + length);
+        if (!of(g).empty())
+            near_by[static_cast<std::size_t>(g)] =
+                std::make_unique<Panels>(cells, d, around_it, 1, nullptr);
+    });
+    const auto batches = in_batches(
+        0, coarse, [&](std::int64_t g) { return static_cast<std::int64_t>(of(g).size()); },
+        kTile);
+    parallel_for(static_cast<std::int64_t>(batches.size()), 1, threads, poll,
+                 [&](std::int64_t number, std::int64_t, int) {
+                     const Batch& batch = batches[static_cast<std::size_t>(number)];
+                     const std::vector<std::int32_t> some(of(batch.cell).begin() + batch.begin,
+                                                          of(batch.cell).begin() + batch.end);
+                     const auto own =
+                         nearest(X, d, some, *near_by[static_cast<std::size_t>(batch.cell)], 1,
+                                 1, nullptr);
+                     for (std::size_t r = 0; r < some.size(); ++r) home[some[r]] = own[r];
+                 });
 }
 
 // How many cells a row must search, by some rows whose true neighbours are known: the
@@ -302,11 +333,6 @@ inline void search(const Grouped& cells, const float* X, std::int64_t d,
     }
 }
 
-// Rows that share a home and are searched together.
-struct Batch {
-    std::int64_t cell, begin, end;
-};
-
 // The k nearest rows in cells for some rows of X. `size(c)` is how many have cell c as their
 // home, `row(c, q)` the q-th of them, `place(c, q)` where its list is written. Places that
 // the cells cannot fill hold kNoRow and an infinite distance.
@@ -315,10 +341,7 @@ void find(const Grouped& cells, const float* X, std::int64_t n, std::int64_t d,
           const Probing& how, std::int64_t first, std::int64_t last, Size size, Row row,
           Place place, bool own, std::int64_t k, std::int32_t* indices, float* distances,
           int threads, Poll poll) {
-    std::vector<Batch> batches;
-    for (std::int64_t c = first; c < last; ++c)
-        for (std::int64_t begin = 0; begin < size(c); begin += kBatch)
-            batches.push_back({c, begin, std::min(size(c), begin + kBatch)});
+    const auto batches = in_batches(first, last, size, kBatch);
     const std::int64_t keep = std::min(n, k + kSpare);
     std::vector<Best> bests(static_cast<std::size_t>(threads));
     parallel_for(static_cast<std::int64_t>(batches.size()), 1, threads, poll,

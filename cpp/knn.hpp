@@ -269,6 +269,14 @@ void scan_all(const Panels& panels, std::int64_t d, std::int64_t count, Query qu
 
 constexpr std::int64_t kTile = 16 * kQueries;  // queries that share a run of panels
 
+// Queries in a tile where there are so many: no thread has a tile more than another.
+inline std::int64_t tile_of(std::int64_t count, int threads) {
+    const std::int64_t each = (count + threads - 1) / threads;  // queries of a thread
+    const std::int64_t tiles = std::max<std::int64_t>(1, (each + kTile - 1) / kTile);
+    const std::int64_t size = (each + tiles - 1) / tiles;
+    return std::max<std::int64_t>(1, (size + kQueries - 1) / kQueries) * kQueries;
+}
+
 // The k nearest rows of Z for each of `count` queries, by comparing with all rows.
 // `query(q)` is the q-th query's numbers, `self(q)` the row that it is, or kNoRow.
 template <class Query, class Self>
@@ -277,7 +285,8 @@ void exact_neighbors(const float* Z, std::int64_t n, std::int64_t d, std::int64_
                      float* distances, int threads, Poll poll) {
     const std::int64_t keep = std::min(n, k + kSpare);
     const Panels panels(Z, d, all_rows(n), threads, poll);
-    parallel_for(count, kTile, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
+    const std::int64_t tile = tile_of(count, threads);
+    parallel_for(count, tile, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
         Best best;
         Exact exact;
         best.reset(end - begin, keep);

@@ -47,15 +47,21 @@ void parallel_for(std::int64_t n, std::int64_t grain, int threads, Poll poll,
         }
     };
 
-    std::vector<std::thread> helpers;
-    helpers.reserve(static_cast<std::size_t>(threads - 1));
-    for (int worker = 1; worker < threads; ++worker) {
-        try {
-            helpers.emplace_back(claim, worker, [] {});
-        } catch (const std::exception&) {
-            break;  // the system grants no more threads: fewer do the same work
-        }
-    }
+    // Each starts two others before it works, so that all of many are soon at it: started[w]
+    // is written by worker (w - 1) / 2, and joined after that one.
+    std::vector<std::thread> started(static_cast<std::size_t>(threads));
+    const auto start_two = [&](auto&& self, int worker) -> void {
+        for (int one = 2 * worker + 1; one <= 2 * worker + 2 && one < threads; ++one)
+            try {
+                started[static_cast<std::size_t>(one)] = std::thread([&self, &claim, one] {
+                    self(self, one);
+                    claim(one, [] {});
+                });
+            } catch (const std::exception&) {
+                return;  // the system grants no more threads: fewer do the same work
+            }
+    };
+    start_two(start_two, 0);
     using Clock = std::chrono::steady_clock;
     auto asked = Clock::now();
     claim(0, [&] {
@@ -65,7 +71,8 @@ void parallel_for(std::int64_t n, std::int64_t grain, int threads, Poll poll,
         asked = now;
         if (poll()) stop.store(true);
     });
-    for (auto& helper : helpers) helper.join();
+    for (auto& helper : started)
+        if (helper.joinable()) helper.join();
     if (failure) std::rethrow_exception(failure);
     if (stop.load()) throw Interrupted{};
 }

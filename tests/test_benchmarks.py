@@ -38,6 +38,7 @@ def ran(name, *arguments):
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
+        ("cores", [SMALL]),
         ("limits", [SMALL]),
         ("memory", [SMALL]),
         ("neighbors", ["mixture1100x20", "--rounds", 1, "--threads", 1]),
@@ -179,7 +180,11 @@ def test_first_use_times_every_package(results, monkeypatch):
         lambda command, **how: "pip" in command or run(command, **how),
     )
     ran("first_use", "--rounds", 1, "--methods", "localmap")
-    assert "| localmap |" in (results / "first_use.md").read_text()
+    text = (results / "first_use.md").read_text()
+    assert "| localmap |" in text
+    assert "| `import localmap` |" in text
+    timed = {"us: numpy": [1.0, 2.0], "us: import us": [3.5, 2.5]}
+    assert first_use.beyond_numpy(timed) == {"us: import us": [2.5, 0.5]}
 
 
 def test_every_result_has_a_command():

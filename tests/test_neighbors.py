@@ -159,7 +159,7 @@ def test_duplicates_by_the_ten_thousand():
 def test_search_in_cells_gives_the_same_bits_on_any_number_of_threads():
     Z = clusters(20_000, 16, 10)
     one = nearest_neighbors(Z, 20)
-    for threads in (2, 4):
+    for threads in (2, 4, 19):
         many = nearest_neighbors(Z, 20, Workshop(threads))
         np.testing.assert_array_equal(one.indices, many.indices)
         np.testing.assert_array_equal(one.distances, many.distances)

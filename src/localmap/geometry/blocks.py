@@ -6,8 +6,9 @@ as large as the data is copied. What a stage asks of data is `Rows`, no more.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, Protocol, TypeVar
 
 Work = TypeVar("Work")
@@ -16,8 +17,8 @@ Item = TypeVar("Item")
 # Numbers handled at once; a block of rows stays in the cache between its few uses.
 BLOCK: Final = 1 << 21
 
-# Blocks worked on at once: more would not be faster, only larger.
-MOST_BLOCKS: Final = 4
+# Blocks worked on at once: more would be larger, some tens of megabytes each.
+MOST_BLOCKS: Final = 16
 
 
 class Rows(Protocol):
@@ -62,9 +63,18 @@ def in_order(
 ) -> Iterator[Work]:
     """Yield what `work` makes of the items, in order.
 
-    As many as there are threads are worked on at once, and no more are held.
+    As many as there are threads are worked on at once, also while the caller is at
+    what it was given, and no more than these are held.
     """
     n_threads = min(n_threads, MOST_BLOCKS)
+    if n_threads == 1:
+        yield from map(work, items)
+        return
     with ThreadPoolExecutor(n_threads) as pool:
-        for start in range(0, len(items), n_threads):
-            yield from pool.map(work, items[start : start + n_threads])
+        begun: deque[Future[Work]] = deque()
+        for item in items:
+            begun.append(pool.submit(work, item))
+            if len(begun) > n_threads:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()

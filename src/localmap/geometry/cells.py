@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localmap import kernels
-from localmap.geometry.blocks import block_rows
+from localmap.geometry.blocks import block_rows, in_order
 from localmap.geometry.workshop import Part, Workshop
 
 Number = TypeVar("Number", bound=np.generic)
@@ -29,6 +29,9 @@ SAMPLE_PER_CELL: Final = 32
 
 # Rows that are searched as one part.
 SEARCHED: Final = 1 << 16
+
+# Rows that are put in their order at once.
+GATHERED: Final = 1 << 12
 
 # Codes of cells that fit into 16 bits are sorted much faster.
 SHORT: Final = 1 << 16
@@ -137,12 +140,15 @@ def _gather(
     arranged: kernels.Floats,
     n_threads: int,
 ) -> None:
-    del n_threads
-    step = block_rows(Z.shape[1])
     rows = order[part.rows]
-    for start in range(0, len(rows), step):
-        some = slice(start, start + step)
-        arranged[some] = Z[rows[some]]
+
+    def take(start: int) -> None:
+        some = slice(start, start + GATHERED)
+        # Rows are those of cells, all of them there; only so no copy is made first.
+        np.take(Z, rows[some], axis=0, out=arranged[some], mode="clip")
+
+    for _ in in_order(range(0, len(rows), GATHERED), take, n_threads):
+        pass
 
 
 def packed(Z: kernels.Floats, cells: Cells, workshop: Workshop) -> kernels.CellRows:

@@ -92,7 +92,7 @@ WITHIN: Final = 0.6
 MEASURED_ON: Final = 20_000
 
 # Rows compared at a time.
-BLOCK: Final = 1 << 14
+BLOCK: Final = 1 << 12
 
 # Maps of one crowded ball are only a few units wide: there the reach is the whole map.
 LEAST_REACH: Final = 20.0

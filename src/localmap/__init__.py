@@ -5,7 +5,6 @@ loading scikit-learn.
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +17,8 @@ _MODULES = ("datasets", "metrics", "plotting", "pp", "tl", "trust")
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
+        from importlib.metadata import version
+
         return version("localmap")
     if name in _MODULES:
         return import_module(f"localmap.{name}")

@@ -1,6 +1,5 @@
 """What people call: LocalMAP, PaCMAP, and models from files."""
 
-from localmap.estimators import deferred  # noqa: F401 - before scikit-learn
 from localmap.estimators.loading import load
 from localmap.estimators.localmap import LocalMAP
 from localmap.estimators.pacmap import PaCMAP

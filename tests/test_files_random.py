@@ -234,6 +234,37 @@ def test_the_separator_with_more_numbers_is_not_passed_over(tmp_path):
     assert table.X[:, -1].tolist() == [i / 10 for i in range(8)]
 
 
+@pytest.mark.parametrize(
+    ("text", "option", "settled"),
+    [
+        ("|,0\n0|,1\n", {"sep": ","}, [0, 1]),  # found by chance
+        ("0|,5\n1|,7\n2|,6\n1|1,5\n", {"decimal": ","}, [0.5, 0.7, 0.6, 1.5]),
+        ("0,0,;\n0,0,X\n0,0,%\n0,1,'?'\n", {"quote": ""}, [0, 0, 0, 1]),
+        ("0,1,'X'\n0,0,;\n0,0,?\n0,0,%\n", {"quote": ""}, [1, 0, 0, 0]),
+    ],
+)
+def test_signs_that_may_be_part_of_a_text_are_refused(text, option, settled, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    with pytest.raises(
+        files.TableError, match=f"option.* {next(iter(option))}.* settles it"
+    ):
+        files.read(path)
+    dialect = files.Dialect(header=False, **option)
+    table = files.read(path, dialect=dialect)
+    assert table.X[:, -1].tolist() == settled
+
+
+def test_signs_that_can_only_be_marks_are_taken(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("1|,5\n2|1,7\n4|2,6\n")
+    assert files.read(path).X.tolist() == [[1, 0.5], [2, 1.7], [4, 2.6]]
+    path.write_text("x,y\na,1\n'b,c',2\n")
+    assert files.read(path).kept["x"].tolist() == ["a", "b,c"]
+    path.write_text("'x','y'\na,1\nb,2\n")
+    assert files.read(path).kept["x"].tolist() == ["a", "b"]
+
+
 @pytest.mark.parametrize("top", ["# made on 3 May", "# gene, na, k", "%no cells"])
 def test_comments_above_rows_stay_comments(top, tmp_path):
     path = tmp_path / "table.csv"

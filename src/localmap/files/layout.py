@@ -96,6 +96,18 @@ def decide_layout(sample: str, asked: Dialect, name: str) -> Layout:
             "option sep or decimal settles it"
         )
         raise TableError(msg)
+    if asked.sep is None and asked.decimal is None and _leans_on_commas(found, whole):
+        msg = (
+            f"{name}: the comma may divide columns as well as {_shown(found.sep)}: "
+            "numbers have no digit before it; the option sep or decimal settles it"
+        )
+        raise TableError(msg)
+    if asked.quote is None and _quotes_at_will(found):
+        msg = (
+            f"{name}: some texts of a column stand in single quotes, others do not; "
+            "the option quote settles it"
+        )
+        raise TableError(msg)
     check_comments(sample, found, name)
     return found
 
@@ -105,6 +117,42 @@ def _are_numbers(layout: Layout) -> bool:
     return layout.sep == "," and all(
         is_any_number(",".join(cells)) for _, cells in layout.rows
     )
+
+
+def _leans_on_commas(found: Layout, whole: Sequence[Layout]) -> bool:
+    """Tell whether commas are decimal marks by chance, and divide all lines as well.
+
+    A digit on either side, as in 6,87, makes a decimal comma; in `0|,5` the comma may
+    as well stand between the text `0|` and the number 5.
+    """
+    if all(lay.sep != "," or lay.short_header for lay in whole) or found.sep == ",":
+        return False
+    cells = [cell for _, row in found.rows for cell in row if not _is_quoted(cell)]
+    marked = [cell for cell in cells if "," in cell and is_any_number(cell)]
+    clear = sum(re.search("[0-9],[0-9]", cell) is not None for cell in marked)
+    return bool(marked) and 2 * clear <= len(marked)
+
+
+def _quotes_at_will(layout: Layout) -> bool:
+    """Tell whether single quotes may belong to texts: others of the column have none.
+
+    Around a separator they are needed, and say nothing of other cells. Names of columns
+    may have them all, whatever the rows have.
+    """
+    if layout.quote != "'":
+        return False
+    first, *rows = (cells for _, cells in layout.rows)
+    rows += [] if all(map(_is_quoted, first)) else [first]
+    for column in zip(*rows, strict=True):
+        bare = [c for c in column if not _is_quoted(c)]
+        texts = [c for c in bare if not is_any_number(c) and not is_missing(c)]
+        if texts and any(_is_quoted(c) and layout.sep not in c for c in column):
+            return True
+    return False
+
+
+def _is_quoted(cell: str) -> bool:
+    return isinstance(cell, Quoted)
 
 
 def divide(text: str, layout: Layout) -> Layout:
@@ -161,7 +209,7 @@ def _shape(layout: Layout, rows: list[Row]) -> Layout:
 def _filled(cells: Sequence[str]) -> int:
     """Return the number of cells up to the last that is not bare."""
     for place in range(len(cells), 0, -1):
-        if cells[place - 1].strip() or isinstance(cells[place - 1], Quoted):
+        if cells[place - 1].strip() or _is_quoted(cells[place - 1]):
             return place
     return 0
 
@@ -289,7 +337,7 @@ def _parts(layout: Layout) -> list[tuple[str, list[str]]]:
 def _hides_a_table(part: tuple[str, list[str]]) -> bool:
     """Tell whether most cells hold numbers with another separator between."""
     own, column = part
-    bare = [c for c in column if not isinstance(c, Quoted) and c.strip()]
+    bare = [c for c in column if not _is_quoted(c) and c.strip()]
     for other in SEPARATORS[:-1]:
         if other == own or not bare:
             continue

@@ -690,3 +690,12 @@ def test_a_picture_whose_maps_are_gone_stays(kept):
     picture.unlink()
     report.write(out, found)
     assert picture.read_bytes() != before
+
+
+def test_pages_share_one_head():
+    from localmap.bench import report
+
+    pages = (Path(report.__file__).parent / "templates").glob("*.html")
+    assert [page.name for page in pages if "<head>" in page.read_text()] == [
+        "base.html"
+    ]

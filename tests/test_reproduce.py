@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from localmap.bench import beside, reproduce, starts
-from localmap.bench.chapters import CHAPTERS
+from localmap.bench.chapters import CHAPTERS, silhouettes
 from localmap.bench.methods import METHODS
 from localmap.bench.plan import PRESETS
 from localmap.bench.sections import Picture, Section, Sheet, write
@@ -115,6 +115,25 @@ def test_a_page_says_what_the_paper_and_what_we_have(tmp_path):
     ]
     assert places == sorted(places)
     assert "0.700 (paper 0.56; +0.14)" in (tmp_path / "paper.html").read_text()
+
+
+def test_the_recipe_of_the_texts_is_told_where_it_was_measured(tmp_path):
+    results = tmp_path / "results"
+    results.mkdir()
+    write(tmp_path, [silhouettes(results)])
+    assert "Newsgroups" not in (tmp_path / "paper.md").read_text()
+    rows = [
+        {"data": data, "method": method, "silhouette": found}
+        for data, method, found in (
+            ("as it is", "LocalMAP, default", [-0.1, -0.2]),
+            ("rows of length 1", "LocalMAP, default", [-0.05, -0.03]),
+            ("rows of length 1", "PaCMAP", [0.9, 0.9]),
+        )
+    ]
+    (results / "newsgroups.json").write_text(json.dumps({"rows": rows}))
+    write(tmp_path, [silhouettes(results)])
+    text = (tmp_path / "paper.md").read_text()
+    assert "has -0.150 on the texts as they are and -0.040 by the best recipe" in text
 
 
 def test_what_is_filled_in_is_text(tmp_path):

@@ -4,6 +4,8 @@ import doctest
 import importlib
 import pkgutil
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -51,3 +53,34 @@ def test_python_on_a_page(page, tmp_path, monkeypatch):
     names = {}  # a page is read from top to bottom
     for block in blocks:
         exec(compile(block, page, "exec"), names)  # noqa: S102
+
+
+def test_what_stands_beside_the_readme_is_on_the_site():
+    page = ROOT / "docs" / "project.md"
+    if not page.exists():
+        pytest.skip("the site is not in this tree")
+    tree = page.read_text().partition("{toctree}")[2].split()
+    pages = [page.with_name(f"{name}.md") for name in tree if name.isalpha()]
+    included = {
+        name
+        for text in (path.read_text() for path in pages if path.exists())
+        for name in re.findall(r"\{include\} \.\./(\S+)", text)
+    }
+    assert included == {path.name for path in ROOT.glob("*.md")} - {"README.md"}
+
+
+def test_pictures_on_pages_are_kept_with_them():
+    """What a benchmark drew here, and nobody added, is missing in a clean checkout."""
+    git = shutil.which("git")
+    if git is None or not (ROOT / ".git").exists():
+        pytest.skip("only a checkout knows which files are kept")
+    listed = subprocess.check_output([git, "ls-files", "docs"], cwd=ROOT, text=True)
+    kept = {ROOT / name for name in listed.splitlines()}
+    shown = {
+        (page.parent / picture).resolve()
+        for page in kept
+        if page.suffix == ".md" and page.exists()
+        for picture in re.findall(r"!\[[^]]*\]\(([^):]+)\)", page.read_text())
+    }
+    assert shown
+    assert not shown - kept

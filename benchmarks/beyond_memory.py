@@ -1,7 +1,9 @@
 """Data beyond memory: the same bits, time, memory and disk, and workers that die.
 
-``python -m benchmarks.beyond_memory [--parts NAME ...] [--folder DIR]``. Data is a
-mixture of Gaussians of 50 columns, written to DIR.
+``python -m benchmarks.beyond_memory [--parts NAME ...] [--folder DIR] [--missing]``.
+Data is a mixture of Gaussians of 50 columns, written to DIR. Each row of the results
+is kept as soon as it is there; ``--missing`` goes on with those that are not.
+``--rows 50000`` tries parts with fewer rows, and keeps nothing.
 
 - growth: 300,000 to 3,000,000 rows of Zarr with files: seconds of each stage.
 - bits: 1,000,000 rows in memory and in files (.npy, two chunkings of Zarr): digests,
@@ -24,7 +26,9 @@ import sys
 import tempfile
 import threading
 import time
+from inspect import signature
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,6 +43,26 @@ LIMIT = 4_000_000_000  # bytes of memory, in the part "large"
 KILLED_ROWS, KILLS = 100_000, 28
 STAGES = ("check", "extent", "project", "homes", "arrange", "truth", "search")
 SAMPLED = 20_000  # points that a silhouette of a large map is taken of
+
+
+class Run(NamedTuple):
+    """A row of the results: what is measured, and the work, in a process of its own."""
+
+    part: str
+    n: int
+    method: str
+    work: Any
+    arguments: tuple
+    more: tuple = ()
+
+    @property
+    def data(self):
+        return f"{self.n:,} x {COLUMNS}" if isinstance(self.n, int) else self.n
+
+    def measure(self):
+        made = machine.fresh(self.work, *self.arguments)
+        named = {"part": self.part, "data": self.data, "method": self.method}
+        return named | dict(self.more) | made
 
 
 def digest(Y):
@@ -181,15 +205,13 @@ def told(model, watch):
 def bits(folder, n=1_000_000):
     ways = ["in memory", "files, .npy", "files, Zarr by 10,000"]
     for way in [*ways, "files, Zarr by 77,777"]:
-        made = machine.fresh(fit_one, way, folder, n)
-        yield {"part": "bits", "data": f"{n:,} x {COLUMNS}", "method": way, **made}
+        yield Run("bits", n, way, fit_one, (way, folder, n))
 
 
 def workers(folder, n=1_000_000):
     for count in (1, 2, 3):
-        made = machine.fresh(fit_by_workers, count, folder, n)
         way = f"Dask, {count} worker{'s' if count > 1 else ''}"
-        yield {"part": "bits", "data": f"{n:,} x {COLUMNS}", "method": way, **made}
+        yield Run("bits", n, way, fit_by_workers, (count, folder, n))
 
 
 LARGE = """
@@ -209,7 +231,13 @@ print(json.dumps(told(model, watch)))
 
 
 def large(folder, n=10_000_000):
-    """A fit that the kernel would kill if it held more than the limit."""
+    beside = min(n, 1_000_000)
+    yield Run("large", n, "4 GB", large_one, (folder, n))
+    yield Run("large", beside, "map in memory", large_in_memory, (beside,))
+
+
+def large_one(folder, n):
+    """Fit where the kernel would kill what held more than the limit."""
     path = write(folder, n, 100_000)
     group = Path("/sys/fs/cgroup/memory/localmap")
     limit = group / "memory.limit_in_bytes"
@@ -218,34 +246,20 @@ def large(folder, n=10_000_000):
     group.mkdir(exist_ok=True)
     limit.write_text(str(LIMIT))
     join = f"echo $$ > {group}/cgroup.procs && exec "
-    out = folder / "large.npy"
-    command = [
-        sys.executable,
-        "-c",
-        LARGE,
-        str(path),
-        str(folder / "scratch"),
-        str(out),
-    ]
+    out = folder / f"large{n}.npy"
+    files = [str(path), str(folder / "scratch"), str(out)]
     done = subprocess.run(
-        ["/bin/sh", "-c", join + '"$@"', "sh", *command],
+        ["/bin/sh", "-c", join + '"$@"', "sh", sys.executable, "-c", LARGE, *files],
         stdout=subprocess.PIPE, text=True, check=True,
     )  # fmt: skip
     made = json.loads(done.stdout.splitlines()[-1])
-    made |= {"limit_gb": LIMIT / 1e9, **quality(np.load(out), n)}
-    yield {"part": "large", "data": f"{n:,} x {COLUMNS}", "method": "4 GB", **made}
-    one = machine.fresh(map_of, 1_000_000)
-    less = {"silhouette": quality(one, len(one))["silhouette"]}
-    yield {
-        "part": "large",
-        "data": f"1,000,000 x {COLUMNS}",
-        "method": "map in memory",
-    } | less
-    picture(np.load(out), n)
+    Y = np.load(out)
+    picture(Y, n, folder)
+    return made | {"limit_gb": LIMIT / 1e9, **quality(Y, n)}
 
 
-def map_of(n):
-    return LocalMAP(random_state=SEED).fit_transform(rows_of(0, n)[0])
+def large_in_memory(n):
+    return quality(LocalMAP(random_state=SEED).fit_transform(rows_of(0, n)[0]), n)
 
 
 def labels_of(n):
@@ -260,49 +274,58 @@ def quality(Y, n):
     return {"silhouette": float(silhouette(Y[some], y[some]))}
 
 
-def picture(Y, n):
+def picture(Y, n, folder):
     from localmap.plotting import plot
 
+    kept = machine.RESULTS if n == 10_000_000 else folder
     figure = plot(Y, labels_of(n))
-    figure.get_figure().savefig(machine.RESULTS / "beyond_memory.png", dpi=110)
+    figure.get_figure().savefig(kept / "beyond_memory.png", dpi=110)
 
 
-def transform(folder, n=10_000_000, trained=1_000_000):
-    made = machine.fresh(transform_one, folder, n, trained)
-    yield {"part": "transform", "data": f"{n:,} x {COLUMNS}", "method": "Dask", **made}
+def transform(folder, n=10_000_000, trained=300_000):
+    trained = min(n, trained)
+    yield Run("transform", n, f"on {trained:,}", transform_one, (folder, n, trained))
 
 
 def transform_one(folder, n, trained):
     import dask.array as da
+    import zarr
     from dask.distributed import Client, LocalCluster
 
     model = LocalMAP(random_state=SEED, scratch=folder).fit(rows_of(0, trained)[0])
+    print(f"a map of {trained:,} rows is there", flush=True)
     X = da.from_zarr(str(write(folder, n, 100_000)))
+    out = zarr.create_array(
+        folder / "placed.zarr", shape=(n, 2), chunks=(100_000, 2), dtype="f4",
+        overwrite=True,
+    )  # fmt: skip
     with (
         LocalCluster(n_workers=2, threads_per_worker=1) as cluster,
         Client(cluster),
         Watch() as watch,
     ):
-        placed = model.transform(X)
-        path = folder / "placed.zarr"
-        placed.to_zarr(str(path), overwrite=True)
+        placed, step = model.transform(X), 1_000_000
+        for start in range(0, n, step):
+            some = slice(start, min(n, start + step))
+            da.store(placed[some], out, regions=(some, slice(None)), lock=False)
+            print(f"{some.stop:,} of {n:,} rows are placed", flush=True)
     return {
         "rows_a_second": n / watch.seconds,
         "seconds": watch.seconds,
         "largest_gb": watch.most_of_one / 1e9,
+        "trained": trained,
     }
 
 
 def kills(folder):
     how = {"random_state": SEED, "n_iters": (10, 10, 10)}
-    Y = LocalMAP(**how).fit_transform(rows_of(0, KILLED_ROWS)[0])
+    expected = digest(LocalMAP(**how).fit_transform(rows_of(0, KILLED_ROWS)[0]))
     for number in range(KILLS):
         stage = STAGES[number % len(STAGES)]
-        made = machine.fresh(killed_one, folder, stage, number, how, digest(Y))
-        yield {
-            "part": "kills", "data": f"{KILLED_ROWS:,} x {COLUMNS}",
-            "method": f"kill {number + 1}", "stage": stage, **made,
-        }  # fmt: skip
+        arguments = (folder, stage, number, how, expected)
+        more = (("stage", stage),)
+        method = f"kill {number + 1}"
+        yield Run("kills", KILLED_ROWS, method, killed_one, arguments, more)
 
 
 def killed_one(folder, stage, number, how, expected):
@@ -336,20 +359,17 @@ def killed_one(folder, stage, number, how, expected):
 
 def buckets(folder, n=2_000_000):
     del folder
-    for size, method in ((mid_near.BUCKET, "buckets"), (1 << 30, "all rows")):
-        made = machine.fresh(bucket_one, size, n)
-        yield {
-            "part": "buckets",
-            "data": f"{n:,} x {COLUMNS}",
-            "method": method,
-            **made,
-        }
+    # So few that there are several buckets, where few rows are tried.
+    size = min(mid_near.BUCKET, n // 2 + 1)
+    for most, method in ((size, "buckets"), (1 << 30, "all rows")):
+        yield Run("buckets", n, method, bucket_one, (most, n))
 
 
 def bucket_one(size, n):
     mid_near.BUCKET = size
     X, y = rows_of(0, n)
     Y = LocalMAP(random_state=SEED).fit_transform(X)
+    print(f"a map of {n:,} rows is there", flush=True)
     some = np.random.default_rng(SEED).choice(n, SAMPLED, replace=False)
     return {
         "silhouette": float(silhouette(Y[some], y[some])),
@@ -362,11 +382,8 @@ def sample(folder):
     del folder
     for name in ("mnist", "fmnist"):
         for share in (1.0, 0.5, 0.25, 0.1):
-            made = machine.fresh(sample_one, name, share)
-            yield {
-                "part": "sample", "data": name, "method": f"{share:.0%} of the rows",
-                **made,
-            }  # fmt: skip
+            method = f"{share:.0%} of the rows"
+            yield Run("sample", name, method, sample_one, (name, share))
 
 
 def sample_one(name, share):
@@ -387,17 +404,11 @@ def sample_one(name, share):
     }
 
 
-def growth(folder, sizes=(300_000, 1_000_000, 3_000_000)):
+def growth(folder, n=None):
     """Stages of fits with files, for the model of docs/scale.md."""
-    for n in sizes:
-        write(folder, n, 100_000)
-        made = machine.fresh(fit_one, "files, Zarr by 100,000", folder, n)
-        yield {
-            "part": "growth",
-            "data": f"{n:,} x {COLUMNS}",
-            "method": "files",
-            **made,
-        }
+    for size in (300_000, 1_000_000, 3_000_000) if n is None else (n,):
+        way = "files, Zarr by 100,000"
+        yield Run("growth", size, "files", fit_one, (way, folder, size))
 
 
 def growth_text(rows):
@@ -454,8 +465,10 @@ def large_text(rows):
 
 def transform_text(rows):
     return "\n".join(
-        f"{r['data']} as a Dask array, two workers: {r['rows_a_second']:,.0f} rows a "
-        f"second, {r['largest_gb']:.2f} GB a worker at most."
+        f"{r['data']} as a Dask array, two workers"
+        + (f", on a map of {r['trained']:,} rows" if "trained" in r else "")
+        + f": {r['rows_a_second']:,.0f} rows a second, {r['largest_gb']:.2f} GB a "
+        "worker at most."
         for r in rows
     )
 
@@ -496,12 +509,28 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
+    parser.add_argument("--missing", action="store_true")
+    parser.add_argument("--rows", type=int)
     asked = parser.parse_args(arguments)
     folder = asked.folder / "beyond_memory"
     folder.mkdir(parents=True, exist_ok=True)
     described = machine.describe("dask", "distributed", "zarr")
+    known = {
+        (row["data"], row["method"]) for row in machine.merged("beyond_memory", [])
+    }
+    fewer = {} if asked.rows is None else {"n": asked.rows}
     for part in asked.parts:
-        for row in PARTS[part](folder):
+        sized = "n" in signature(PARTS[part]).parameters
+        for run in PARTS[part](folder, **(fewer if sized else {})):
+            told = f"{part}: {run.data}, {run.method}"
+            if asked.missing and (run.data, run.method) in known:
+                print(f"{told} is there", flush=True)
+                continue
+            print(f"{time.strftime('%H:%M:%S')} {told} ...", flush=True)
+            row = run.measure()
+            if fewer:
+                print(json.dumps(row), flush=True)
+                continue
             rows = machine.merged("beyond_memory", [row])
             title = "Data beyond memory"
             machine.save("beyond_memory", title, described, text_of(rows), rows)

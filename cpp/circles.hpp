@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "isa.hpp"
@@ -24,54 +25,64 @@ namespace localmap {
 constexpr std::int64_t kCircle = 512;
 constexpr std::int64_t kChoice = 8;
 
-// Points that are fetched before their turn comes.
-constexpr std::int64_t kFetched = 16;
+// Places that are worked on at once, and how many of these come before one whose points
+// are asked for: memory answers while others are worked on.
+constexpr std::int64_t kRun = 2;
+constexpr std::int64_t kAskedBefore = 4;
+
+// Numbers of a line of the cache, where it begins.
+struct alignas(64) CacheLine {
+    float numbers[16];
+};
 
 // Where the points of a ring, of up to eight circles, sit while it is worked on.
-struct Desk {
+class Desk {
+public:
     Ring ring{};
-    std::vector<float> room;
     std::vector<std::int64_t> sizes;  // of the circles
 
-    // Fetch the places of the points; the first of each circle stand behind its last again,
+    // Make room for the circles of `members`; the first of each stand behind its last again,
     // as many as shifts reach.
-    void seat(const float* Y, std::int64_t dim, const std::int32_t* members,
-              std::int64_t reached) {
+    void open(std::int64_t dim, const std::int32_t* members, std::int64_t reached) {
         const std::int64_t most = *std::max_element(sizes.begin(), sizes.end());
         ring.dim = dim;
         ring.places = most;
         ring.shortest = *std::min_element(sizes.begin(), sizes.end());
         ring.stride = (most + reached) * kLanes;
-        room.assign(static_cast<std::size_t>(2 * dim * ring.stride), 0.0f);
-        ring.at = room.data();
-        ring.force = room.data() + dim * ring.stride;
-        for (std::size_t lane = 0; lane < sizes.size(); members += sizes[lane++]) {
-            const std::int64_t size = sizes[lane];
-            for (std::int64_t p = 0; p < size; ++p) {
-                if (p + kFetched < size) __builtin_prefetch(Y + members[p + kFetched] * dim);
-                for (std::int64_t a = 0; a < dim; ++a)
-                    number(room.data(), a, p, lane) = Y[members[p] * dim + a];
-            }
-            for (std::int64_t p = size; p < most + reached; ++p)
-                for (std::int64_t a = 0; a < dim; ++a)
-                    number(room.data(), a, p, lane) = number(room.data(), a, p - size, lane);
-        }
+        room_.assign(static_cast<std::size_t>((2 * dim * ring.stride + 15) / 16), {});
+        at_ = room_.data()->numbers;
+        ring.at = at_;
+        ring.force = at_ + dim * ring.stride;
+        seated_ = 0;
+        reached_ = reached;
+        for (std::size_t lane = 0; lane < sizes.size(); members += sizes[lane++])
+            members_[lane] = members;
+    }
+    // Fetch the points at places up to `last` and those that shifts reach from there.
+    void seat(const float* Y, std::int64_t last) {
+        const std::int64_t end = std::min(last, ring.places) + reached_;
+        if (ring.dim == 2)
+            seat_in<2>(Y, end);
+        else
+            seat_in<0>(Y, end);
     }
     // Take the forces to where they belong.
-    void leave(const std::int32_t* members, std::int64_t reached, float* G) const {
-        for (std::size_t lane = 0; lane < sizes.size(); members += sizes[lane++]) {
-            const std::int64_t size = sizes[lane];
-            for (std::int64_t p = 0; p < size; ++p) {
-                if (p + kFetched < size)
-                    __builtin_prefetch(G + members[p + kFetched] * ring.dim, 1);
-                for (std::int64_t a = 0; a < ring.dim; ++a) {
-                    float force = 0.0f;
-                    for (std::int64_t q = p; q < ring.places + reached; q += size)
-                        force += number(ring.force, a, q, lane);
-                    G[members[p] * ring.dim + a] = force;
-                }
-            }
-        }
+    void leave(float* G) const {
+        for (std::size_t lane = 0; lane < sizes.size(); ++lane)
+            for (std::int64_t q = sizes[lane]; q < ring.places + reached_; ++q)
+                for (std::int64_t a = 0; a < ring.dim; ++a)
+                    number(ring.force, a, q % sizes[lane], lane) += number(ring.force, a, q, lane);
+        if (ring.dim == 2)
+            leave_in<2>(G);
+        else
+            leave_in<0>(G);
+    }
+    // Ask memory for what `of` holds of the points at a place.
+    template <class Number>
+    void ask(Number* of, std::int64_t p) const {
+        if (p >= ring.shortest) return;
+        for (std::size_t lane = 0; lane < sizes.size(); ++lane)
+            __builtin_prefetch(of + members_[lane][p] * ring.dim, !std::is_const_v<Number>);
     }
     template <class Number>
     Number& number(Number* from, std::int64_t axis, std::int64_t place, std::size_t lane) const {
@@ -85,6 +96,38 @@ struct Desk {
         }
         return result;
     }
+
+private:
+    template <int kDim>
+    void seat_in(const float* Y, std::int64_t end) {
+        const std::int64_t dim = kDim == 0 ? ring.dim : kDim;
+        const std::size_t lanes = sizes.size();
+        for (; seated_ < end; ++seated_) {
+            const std::int64_t p = seated_;
+            ask(Y, p + kRun * kAskedBefore);
+            for (std::size_t lane = 0; lane < lanes; ++lane) {
+                const bool wraps = p >= ring.shortest && p >= sizes[lane];
+                for (std::int64_t a = 0; a < dim; ++a)
+                    number(at_, a, p, lane) = wraps ? number(at_, a, p - sizes[lane], lane)
+                                                    : Y[members_[lane][p] * dim + a];
+            }
+        }
+    }
+    template <int kDim>
+    void leave_in(float* G) const {
+        const std::int64_t dim = kDim == 0 ? ring.dim : kDim;
+        const std::size_t lanes = sizes.size();
+        for (std::int64_t p = 0; p < ring.places; ++p)
+            for (std::size_t lane = 0; lane < lanes; ++lane)
+                if (p < ring.shortest || p < sizes[lane])
+                    for (std::int64_t a = 0; a < dim; ++a)
+                        G[members_[lane][p] * dim + a] = number(ring.force, a, p, lane);
+    }
+
+    std::vector<CacheLine> room_;
+    float* at_ = nullptr;
+    const std::int32_t* members_[kLanes] = {};
+    std::int64_t reached_ = 0, seated_ = 0;
 };
 
 class Circles {
@@ -111,7 +154,8 @@ public:
                 members_[static_cast<std::size_t>(p)] =
                     static_cast<std::int32_t>(shuffle.row(p));
             const std::int64_t longest = *std::max_element(desk.sizes.begin(), desk.sizes.end());
-            desk.seat(Y, dim, members, longest);
+            desk.open(dim, members, longest);
+            desk.seat(Y, longest);
             dealt_[static_cast<std::size_t>(r)] =
                 draw(desk, refused(desk.sizes, members, near), reach * reach);
         });
@@ -123,12 +167,17 @@ public:
         const Dealt& dealt = dealt_[static_cast<std::size_t>(r)];
         const std::int32_t* const members = members_.data() + first(r * kLanes);
         desk.sizes = sizes(r);
-        desk.seat(Y, dim, members, dealt.reached);
-        double loss = rows().push(desk.ring, dealt.starts.data(), dealt.lanes.data(), weight,
-                                  with_loss);
+        desk.open(dim, members, dealt.reached);
+        double loss = 0.0;
+        for (std::int64_t p = 0; p < desk.ring.places; p += kRun) {
+            desk.seat(Y, p + kRun);
+            for (std::int64_t here = p; here < p + kRun; ++here) desk.ask(G, here);
+            loss += rows().push(desk.ring, p, std::min(desk.ring.places, p + kRun),
+                                dealt.starts.data(), dealt.lanes.data(), weight, with_loss);
+        }
         loss += rows().push_pairs(desk.ring, dealt.rest.data(),
                                   static_cast<std::int64_t>(dealt.rest.size()), weight);
-        desk.leave(members, dealt.reached, G);
+        desk.leave(G);
         return weight * loss;
     }
 

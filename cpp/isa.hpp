@@ -78,11 +78,11 @@ struct Rows {
     // further; returns the loss of their pairs, each of which is also another's.
     double (*gather)(const float* Y, int64_t dim, int64_t first, int64_t last,
                      const Lists lists[3], const Weights&, float* G, bool with_loss);
-    // Push the points at each place p and those s places on apart, for s = 1, 2, ...: in
-    // the lanes that lanes[starts[p]], lanes[starts[p] + 1], ... name, by further pairs of
-    // a weight; returns the loss if asked for.
-    double (*push)(const Ring&, const int64_t* starts, const uint8_t* lanes, float weight,
-                   bool with_loss);
+    // Push the points at each place p in [first, last) and those s places on apart, for
+    // s = 1, 2, ...: in the lanes that lanes[starts[p]], lanes[starts[p] + 1], ... name, by
+    // further pairs of a weight; returns the loss if asked for.
+    double (*push)(const Ring&, int64_t first, int64_t last, const int64_t* starts,
+                   const uint8_t* lanes, float weight, bool with_loss);
     // The same for pairs that stand for themselves.
     double (*push_pairs)(const Ring&, const RingPair*, int64_t count, float weight);
     // Choose those lanes for the points at one place; returns how many shifts it took, and

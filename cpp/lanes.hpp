@@ -23,7 +23,6 @@ typedef double Pairs4 __attribute__((vector_size(32)));
 typedef int32_t Mask __attribute__((vector_size(32)));
 // Two neighbouring floats moved as one 8-byte load.
 typedef double PointBits __attribute__((may_alias, aligned(4)));
-typedef float Point __attribute__((vector_size(8), may_alias, aligned(4)));
 
 #if defined(__clang__)
 #define LOCALMAP_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -64,36 +63,26 @@ static inline float sum(Lanes value) {
     return (a + c) + (b + d);
 }
 
-// The same of two, as one point.
-static inline PointBits sum(Lanes x, Lanes y) {
-    typedef float Four __attribute__((vector_size(16)));
-    Four x_low, x_high, y_low, y_high;
-    __builtin_memcpy(&x_low, &x, sizeof x_low);
-    __builtin_memcpy(&x_high, reinterpret_cast<const char*>(&x) + 16, sizeof x_high);
-    __builtin_memcpy(&y_low, &y, sizeof y_low);
-    __builtin_memcpy(&y_high, reinterpret_cast<const char*>(&y) + 16, sizeof y_high);
-    const Four X = x_low + x_high, Y = y_low + y_high;
-    const Four first = {X[0], Y[0], X[1], Y[1]}, second = {X[2], Y[2], X[3], Y[3]};
-    const Four both = first + second;
-    const float result[2] = {both[0] + both[2], both[1] + both[3]};
-    PointBits bits;
-    __builtin_memcpy(&bits, result, sizeof bits);
-    return bits;
+// The same sum of each of eight, a lane for each.
+static inline Lanes eight_sums(const Lanes* values) {
+    Lanes four[4], two[2];
+    for (int i = 0; i < 4; ++i) {  // of i and i + 4: a, b, c, d each
+        const Lanes low = LOCALMAP_SHUFFLE(values[i], values[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        const Lanes high = LOCALMAP_SHUFFLE(values[i], values[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+        four[i] = low + high;
+    }
+    for (int i = 0; i < 2; ++i) {  // of 2 i, 2 i + 1: a + c, b + d each
+        const Lanes ab = LOCALMAP_SHUFFLE(four[2 * i], four[2 * i + 1], 0, 1, 8, 9, 4, 5, 12, 13);
+        const Lanes cd = LOCALMAP_SHUFFLE(four[2 * i], four[2 * i + 1], 2, 3, 10, 11, 6, 7, 14, 15);
+        two[i] = ab + cd;
+    }
+    return LOCALMAP_SHUFFLE(two[0], two[1], 0, 2, 8, 10, 4, 6, 12, 14) +
+           LOCALMAP_SHUFFLE(two[0], two[1], 1, 3, 9, 11, 5, 7, 13, 15);
 }
 
 static inline Lanes load(const float* from) {
     Lanes result;
     __builtin_memcpy(&result, from, sizeof result);
-    return result;
-}
-
-static inline Point& point(float* Y, int64_t row) {
-    return reinterpret_cast<Point*>(Y)[row];
-}
-
-static inline Point as_point(PointBits bits) {
-    Point result;
-    __builtin_memcpy(&result, &bits, sizeof result);
     return result;
 }
 

@@ -17,12 +17,12 @@ static inline Lanes away(const Ring& ring, int64_t a, int64_t p, int64_t q) {
 }
 
 template <int kDim>
-static double push_in(const Ring& ring, const int64_t* starts, const uint8_t* lanes,
-                      float weight, bool with_loss) {
+static double push_in(const Ring& ring, int64_t first, int64_t last, const int64_t* starts,
+                      const uint8_t* lanes, float weight, bool with_loss) {
     const int64_t axes = kDim == 0 ? ring.dim : kDim;
     const Further kind = {all(weight)};
     double loss = 0.0;
-    for (int64_t p = 0; p < ring.places; ++p) {
+    for (int64_t p = first; p < last; ++p) {
         Lanes own[kDim == 0 ? 1 : kDim] = {};
         const uint8_t* const chosen = lanes + starts[p];
         const int64_t shifts = starts[p + 1] - starts[p];
@@ -57,10 +57,10 @@ static double push_in(const Ring& ring, const int64_t* starts, const uint8_t* la
     return loss;
 }
 
-static double push(const Ring& ring, const int64_t* starts, const uint8_t* lanes,
-                   float weight, bool with_loss) {
+static double push(const Ring& ring, int64_t first, int64_t last, const int64_t* starts,
+                   const uint8_t* lanes, float weight, bool with_loss) {
     const auto run = ring.dim == 2 ? push_in<2> : ring.dim == 3 ? push_in<3> : push_in<0>;
-    return run(ring, starts, lanes, weight, with_loss);
+    return run(ring, first, last, starts, lanes, weight, with_loss);
 }
 
 static double push_pairs(const Ring& ring, const RingPair* pairs, int64_t count, float weight) {

@@ -37,9 +37,12 @@ void bind_placing(nb::module_& module) {
 
     module.def(
         "byte_products",
-        [](Matrix<const std::uint8_t> X, Matrix<double> out, Vector<std::int64_t> sums) {
-            byte_products(X.data(), static_cast<std::int64_t>(X.shape(0)),
-                          static_cast<std::int64_t>(X.shape(1)), out.data(), sums.data());
+        [](Matrix<const std::uint8_t> X, bool by_rows, Matrix<double> out,
+           Vector<std::int64_t> sums) {
+            const auto n = static_cast<std::int64_t>(X.shape(0));
+            const auto D = static_cast<std::int64_t>(X.shape(1));
+            byte_products(by_rows ? Vectors{X.data(), n, D, D, 1} : Vectors{X.data(), D, n, 1, D},
+                          out.data(), sums.data());
         },
         Release());
 

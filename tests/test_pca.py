@@ -257,16 +257,22 @@ def test_the_verbose_line_tells_columns_that_decide(capsys):
 
 
 @pytest.mark.parametrize("able", [True, False])
+@pytest.mark.parametrize("by_rows", [True, False])
 @pytest.mark.parametrize("shape", [(1, 1), (3, 7), (70, 97), (2049, 49), (4100, 100)])
-def test_products_of_bytes_are_exact(shape, able, monkeypatch):
+def test_products_of_bytes_are_exact(shape, by_rows, able, monkeypatch):
     if not able:
         monkeypatch.setattr(products._core, "multiplies_bytes", lambda: False)
     X = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
     X[:, 0] = 255
-    found, sums = kernels.byte_products(X)
+    found = kernels.ByteProducts(shape[1], by_rows=by_rows)
+    given = X.T if by_rows else X
+    found.add(given[:, :2] if by_rows else given[:2])
+    found.add(given[:, 2:] if by_rows else given[2:])
     whole = X.astype(np.int64)
-    assert np.array_equal(np.triu(found), np.triu(whole.T @ whole))
-    assert np.array_equal(sums, whole.sum(axis=0))
+    assert np.array_equal(np.triu(found.products), np.triu(whole.T @ whole))
+    assert np.array_equal(found.sums, whole.sum(axis=0))
+    with pytest.raises(ValueError, match="do not go with"):
+        found.add(np.zeros((shape[1] + 1, shape[1] + 1), dtype=np.uint8))
 
 
 @pytest.mark.parametrize("shape", [(900, 130), (90, 4000)])  # by columns, by rows
@@ -274,9 +280,11 @@ def test_products_of_bytes_are_exact(shape, able, monkeypatch):
 def test_bytes_have_the_principal_axes_of_their_numbers(shape, last, monkeypatch):
     """Whole numbers up to 255 go another road, whatever type and unit they come in."""
     taken = []
-    counted = kernels.byte_products
+    counted = kernels.ByteProducts.add
     monkeypatch.setattr(
-        kernels, "byte_products", lambda X: taken.append(len(X)) or counted(X)
+        kernels.ByteProducts,
+        "add",
+        lambda sums, X: taken.append(len(X)) or counted(sums, X),
     )
     rng = np.random.default_rng(1)
     groups = rng.integers(0, 200, (5, shape[1]))

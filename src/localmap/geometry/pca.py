@@ -86,23 +86,46 @@ def _exact_moments(X: Any, plain: Preparing, workshop: Workshop) -> Doubles | No
 
 def _byte_moments(
     part: Part, X: Any, plain: Preparing, n_threads: int
-) -> tuple[Doubles, Doubles] | None:
+) -> tuple[Doubles, NDArray[np.int64]] | None:
     """Return the products and sums of columns of a part, if they are bytes."""
     del part
-    D = X.shape[1]
-    total, sums = np.zeros((D, D)), np.zeros(D)
+    exact = _Exact(lambda: kernels.ByteProducts(X.shape[1]))
 
-    def products(block: Any) -> tuple[Doubles, NDArray[np.int64]] | None:
+    def add(block: Any) -> bool:
         rows = plain.in_bytes(block)
-        return None if rows is None else kernels.byte_products(rows)
+        if rows is not None:
+            exact.add(rows)
+        return rows is not None
 
     with one_thread():
-        for _, made in in_blocks(X, products, n_threads):
-            if made is None:
-                return None
-            total += made[0]
-            sums += made[1]
-    return total, sums
+        if not all(known for _, known in in_blocks(X, add, n_threads)):
+            return None
+    return exact.total()
+
+
+class _Exact:
+    """Exact sums, in as many arrays as are added to at once."""
+
+    def __init__(self, make: Callable[[], kernels.ByteProducts]) -> None:
+        self._make = make
+        self._free = [make()]
+
+    def add(self, numbers: NDArray[np.uint8]) -> None:
+        """Add to sums that nobody else adds to."""
+        try:
+            sums = self._free.pop()
+        except IndexError:  # all are at work
+            sums = self._make()
+        sums.add(numbers)
+        self._free.append(sums)
+
+    def total(self) -> tuple[Doubles, NDArray[np.int64]]:
+        """Return the products and the sums of all that was added."""
+        products, sums = self._free[0].products, self._free[0].sums
+        for others in self._free[1:]:
+            products += others.products
+            sums += others.sums
+        return products, sums
 
 
 def _mirrored(upper: Doubles) -> Doubles:
@@ -170,16 +193,21 @@ def _axes_by_rows(
         part = X[:, columns]
         return np.concatenate([rows.centred(part[r]) for r in blocks(part)])
 
-    def product(columns: slice) -> NDArray[Any]:
+    exact = _Exact(lambda: kernels.ByteProducts(n, by_rows=True))
+
+    def product(columns: slice) -> NDArray[Any] | None:
         whole = of_columns(plain, columns).in_bytes(X[:, columns])
         if whole is not None:
-            return kernels.byte_products(whole.T)[0] / BYTES**2
+            exact.add(whole)
+            return None
         block = centred(columns)
         return block @ block.T
 
     products = np.zeros((n, n))
     for block in in_order(some, product, workshop.n_threads):
-        products += block
+        if block is not None:
+            products += block
+    products += exact.total()[0] / BYTES**2
     products = _mirrored(products)
     # Bytes are not centred, and otherwise the centre lies on a grid; taking what is
     # left of the mean out of the products makes the vectors blind to it.

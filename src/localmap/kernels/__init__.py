@@ -38,7 +38,7 @@ from localmap.kernels.pairs import (
     shared_neighbors,
     shared_within,
 )
-from localmap.kernels.products import byte_products
+from localmap.kernels.products import ByteProducts
 from localmap.kernels.search import (
     MISSED,
     Missed,
@@ -50,6 +50,7 @@ from localmap.kernels.search import (
 
 __all__ = [
     "MISSED",
+    "ByteProducts",
     "CellRows",
     "Centres",
     "Circles",
@@ -60,7 +61,6 @@ __all__ = [
     "PairLists",
     "Probing",
     "Weights",
-    "byte_products",
     "cell_centres",
     "cell_homes",
     "cell_probes",

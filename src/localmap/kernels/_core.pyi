@@ -181,6 +181,7 @@ def neighbors_of(
 def multiplies_bytes() -> bool: ...
 def byte_products(
     X: NDArray[np.uint8],
+    by_rows: bool,
     out: NDArray[np.float64],
     sums: NDArray[np.int64],
 ) -> None: ...

@@ -1,4 +1,4 @@
-"""Products of columns of bytes, exact: the same bits on every CPU."""
+"""Products of bytes, exact: the same bits on every CPU."""
 
 from __future__ import annotations
 
@@ -15,24 +15,29 @@ Doubles = NDArray[np.float64]
 EXACT: Final = (1 << 24) // (255 * 255)
 
 
-def byte_products(X: NDArray[np.uint8]) -> tuple[Doubles, NDArray[np.int64]]:
-    """Return ``X.T @ X`` and the sums of the columns, all exact, by one thread.
+class ByteProducts:
+    """Products of the columns of bytes, or of the rows, with each other; and their sums.
 
-    Of the products the upper half alone: the other is the same.
+    All are whole numbers and exact, so that the order in which they are added up does
+    not matter. Of the products the upper half alone: the other is the same.
     """
-    if not _core.multiplies_bytes():
-        return _byte_products_in_floats(X)
-    D = X.shape[1]
-    products, sums = np.zeros((D, D)), np.zeros(D, dtype=np.int64)
-    _core.byte_products(np.ascontiguousarray(X), products, sums)
-    return products, sums
 
+    def __init__(self, count: int, *, by_rows: bool = False) -> None:
+        self.products: Doubles = np.zeros((count, count))
+        self.sums: NDArray[np.int64] = np.zeros(count, dtype=np.int64)
+        self._by_rows = by_rows
 
-def _byte_products_in_floats(
-    X: NDArray[np.uint8],
-) -> tuple[Doubles, NDArray[np.int64]]:
-    products = np.zeros((X.shape[1], X.shape[1]))
-    for start in range(0, len(X), EXACT):
-        rows = X[start : start + EXACT].astype(np.float32)
-        products += rows.T @ rows
-    return products, X.sum(axis=0, dtype=np.int64)
+    def add(self, X: NDArray[np.uint8]) -> None:
+        """Add those of more bytes, by one thread."""
+        if X.shape[0 if self._by_rows else 1] != len(self.sums):
+            msg = f"{X.shape} bytes do not go with {len(self.sums)} sums."
+            raise ValueError(msg)
+        if _core.multiplies_bytes():
+            some = np.ascontiguousarray(X)
+            _core.byte_products(some, self._by_rows, self.products, self.sums)
+            return
+        columns = X.T if self._by_rows else X
+        for start in range(0, len(columns), EXACT):
+            rows = columns[start : start + EXACT].astype(np.float32)
+            self.products += rows.T @ rows
+        self.sums += columns.sum(axis=0, dtype=np.int64)

@@ -44,14 +44,14 @@ def workshop_for(X: Rows, params: Parameters) -> Workshop:
     if params.memory_limit is not None and least(n) > limit:
         msg = (
             f"memory_limit={params.memory_limit!r} is too small: a map of {n:,} rows "
-            f"holds {least(n) / 1e9:.1f} GB, wherever the data is. Allow that much, or "
+            f"holds {least(n) / 1e9:.2f} GB, wherever the data is. Allow that much, or "
             "map a sample and place the rest with transform."
         )
         raise ValueError(msg)
     workshop = OnDisk(n_threads, params.scratch, _name(X, params), verbose=verbose)
     if params.verbose:
         say(
-            f"{need / 1e9:.1f} GB needed in memory, {limit / 1e9:.1f} GB allowed: rows "
+            f"{need / 1e9:.2f} GB needed in memory, {limit / 1e9:.2f} GB allowed: rows "
             f"and neighbours go to files in {workshop.folder}"
         )
     return workshop

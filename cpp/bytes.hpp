@@ -34,7 +34,9 @@ inline std::vector<std::uint8_t> byte_panels(const Vectors& X, std::int64_t firs
             for (std::int64_t q = 0; q < some / 4; ++q) std::memcpy(to + q * kQuad, from + 4 * q, 4);
             for (std::int64_t k = some / 4 * 4; k < some; ++k)
                 to[k / 4 * kQuad + k % 4] = from[k];
-            for (std::int64_t k = 0; k < some; ++k) sums[v] += from[k];
+            std::int64_t sum = 0;
+            for (std::int64_t k = 0; k < some; ++k) sum += from[k];
+            sums[v] += sum;
         }
         return packed;
     }

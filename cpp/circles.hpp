@@ -35,8 +35,9 @@ struct alignas(64) CacheLine {
     float numbers[16];
 };
 
-// Where the points of a ring, of up to eight circles, sit while it is worked on.
-class Desk {
+// Where the points of a ring, of up to eight circles, sit while it is worked on. Desks of
+// threads stand side by side, and no two on one line.
+class alignas(64) Desk {
 public:
     Ring ring{};
     std::vector<std::int64_t> sizes;  // of the circles
@@ -102,8 +103,7 @@ private:
     void seat_in(const float* Y, std::int64_t end) {
         const std::int64_t dim = kDim == 0 ? ring.dim : kDim;
         const std::size_t lanes = sizes.size();
-        for (; seated_ < end; ++seated_) {
-            const std::int64_t p = seated_;
+        for (std::int64_t p = seated_; p < end; ++p) {
             ask(Y, p + kRun * kAskedBefore);
             for (std::size_t lane = 0; lane < lanes; ++lane) {
                 const bool wraps = p >= ring.shortest && p >= sizes[lane];
@@ -112,6 +112,7 @@ private:
                                                     : Y[members_[lane][p] * dim + a];
             }
         }
+        seated_ = std::max(seated_, end);
     }
     template <int kDim>
     void leave_in(float* G) const {

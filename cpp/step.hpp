@@ -24,6 +24,12 @@ struct Layout {
     const Circles* circles;  // further pairs that are dealt, or none
 };
 
+// Counts a piece of work when it ends, also by an error: others wait for the count.
+struct Counted {
+    std::atomic<std::int64_t>& done;
+    ~Counted() { done.fetch_add(1, std::memory_order_release); }
+};
+
 // Sum the forces on all points in G; move(first, last) is told of each run of points whose
 // sums are complete. Neither rings nor lists write to what another thread reads. Returns
 // the loss, if asked for.
@@ -39,9 +45,9 @@ double pull_layout(const Layout& map, const Weights& weights, float* G, bool wit
                  [&](std::int64_t work, std::int64_t, int worker) {
         double& loss = losses[static_cast<std::size_t>(work)];
         if (work < rings) {
+            const Counted counted{done};
             loss = map.circles->push(work, map.Y, map.dim, weights.further, G, with_loss,
                                      desks[static_cast<std::size_t>(worker)]);
-            done.fetch_add(1, std::memory_order_release);
             return;
         }
         // Work is claimed in order: the rings are all done, or others are at them.

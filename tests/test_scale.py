@@ -411,6 +411,14 @@ class TestLimits:
         with pytest.raises(ValueError, match=r"20,500 rows holds 0\.6\d GB"):
             LocalMAP(memory_limit="100MB").fit(rows)
 
+    def test_as_much_as_is_told_is_enough(self):
+        X = np.random.default_rng(0).normal(size=(40_000, 3))
+        with pytest.raises(ValueError, match="too small") as refused:
+            LocalMAP(memory_limit="100MB").fit(X)
+        told = re.search(r"holds (\S+) GB", str(refused.value))[1]
+        few = {"n_iters": (1, 1, 1), "memory_limit": f"{told}GB"}
+        assert LocalMAP(**few).fit(X).embedding_.shape == (40_000, 2)
+
     def test_where_it_goes_is_said(self, rows, capsys):
         LocalMAP(**FAST, memory_limit=FILES, verbose=True).fit(rows)
         told = capsys.readouterr().err

@@ -16,7 +16,7 @@ EXACT: Final = (1 << 24) // (255 * 255)
 
 
 class ByteProducts:
-    """Products of the columns of bytes, or of the rows, with each other; and their sums.
+    """Products of columns of bytes, or of rows, with each other, and their sums.
 
     All are whole numbers and exact, so that the order in which they are added up does
     not matter. Of the products the upper half alone: the other is the same.

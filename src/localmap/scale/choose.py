@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from hashlib import sha256
 from importlib.metadata import version
 
@@ -42,9 +43,10 @@ def workshop_for(X: Rows, params: Parameters) -> Workshop:
     if need <= limit or not by_files:
         return Workshop(n_threads, verbose=verbose)
     if params.memory_limit is not None and least(n) > limit:
+        holds = math.ceil(least(n) / 1e7) / 100  # rounded up: so much is enough
         msg = (
             f"memory_limit={params.memory_limit!r} is too small: a map of {n:,} rows "
-            f"holds {least(n) / 1e9:.2f} GB, wherever the data is. Allow that much, or "
+            f"holds {holds:.2f} GB, wherever the data is. Allow that much, or "
             "map a sample and place the rest with transform."
         )
         raise ValueError(msg)

@@ -1,3 +1,4 @@
+import signal
 import sys
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,6 +11,11 @@ from localmap import kernels
 from localmap.geometry.neighbors import nearest_neighbors
 from localmap.geometry.space import space_of
 from localmap.method.pairs import scales
+
+# A shell ignores Ctrl-C for what it starts in the background, and for all that starts
+# from there: what presses it in tests would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Pairs(NamedTuple):

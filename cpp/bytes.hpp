@@ -1,4 +1,4 @@
-// Products of columns of bytes, exact: what the axes of pictures and counts are made of.
+// Products of vectors of bytes, exact: what the axes of pictures and counts are made of.
 #pragma once
 
 #include <algorithm>

@@ -81,26 +81,27 @@ static double gather_plane(const float* Y, int64_t first, int64_t last, const Li
     return loss;
 }
 
-// Sums over lists in any number of dimensions.
-template <class Kind>
+// Sums over lists in any number of dimensions; kDim, or `dim` if that is 0.
+template <int kDim, class Kind>
 static double gather_space(const float* Y, int64_t dim, int64_t first, int64_t last,
                            const Lists& lists, const Kind& kind, float* G, bool with_loss) {
+    const int64_t axes = kDim == 0 ? dim : kDim;
     double loss = 0.0;
     for (int64_t i = first; i < last; ++i) {
-        const float* const here = Y + i * dim;
-        float* const sums = G + i * dim;
+        const float* const here = Y + i * axes;
+        float* const sums = G + i * axes;
         const uint32_t* entries = lists.entries + lists.starts[i];
         for (int64_t count = lists.starts[i + 1] - lists.starts[i]; count > 0;
              entries += kLanes, count -= kLanes) {
             const Mask code = only_first(count, codes_of(entries));
             Lanes t = all(1.0f);
-            for (int64_t a = 0; a < dim; ++a) {
-                const Lanes away = listed_axis(Y, dim, a, here[a], entries);
+            for (int64_t a = 0; a < axes; ++a) {
+                const Lanes away = listed_axis(Y, axes, a, here[a], entries);
                 t += away * away;
             }
             const Lanes force = kind.force(t, code);
-            for (int64_t a = 0; a < dim; ++a)
-                sums[a] += sum(force * listed_axis(Y, dim, a, here[a], entries));
+            for (int64_t a = 0; a < axes; ++a)
+                sums[a] += sum(force * listed_axis(Y, axes, a, here[a], entries));
             if (with_loss) loss += double(sum(kind.kind.loss(t) * chosen(kind.counted, code)));
         }
     }
@@ -118,8 +119,10 @@ static double gather(const float* Y, int64_t dim, int64_t first, int64_t last,
     double loss = 0.0;
     const auto add = [&](const Lists& listed, const auto& kind, float weight) {
         if (listed.starts == nullptr) return;
-        loss += weight * (dim == 2 ? gather_plane(Y, first, last, listed, kind, G, with_loss)
-                                   : gather_space(Y, dim, first, last, listed, kind, G, with_loss));
+        loss += weight *
+                (dim == 2   ? gather_plane(Y, first, last, listed, kind, G, with_loss)
+                 : dim == 3 ? gather_space<3>(Y, dim, first, last, listed, kind, G, with_loss)
+                            : gather_space<0>(Y, dim, first, last, listed, kind, G, with_loss));
     };
     if (w.near_local != 0.0f)
         add(lists[0], ListedNear{{all(1.0f)}, plain, local, counted}, w.near);

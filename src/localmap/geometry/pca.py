@@ -100,7 +100,8 @@ def _byte_moments(
     with one_thread():
         if not all(known for _, known in in_blocks(X, add, n_threads)):
             return None
-    return exact.total()
+    whole = exact.total()
+    return None if whole is None else (whole.products, whole.sums)
 
 
 class _Exact:
@@ -108,24 +109,24 @@ class _Exact:
 
     def __init__(self, make: Callable[[], kernels.ByteProducts]) -> None:
         self._make = make
-        self._free = [make()]
+        self._free: list[kernels.ByteProducts] = []
 
     def add(self, numbers: NDArray[np.uint8]) -> None:
         """Add to sums that nobody else adds to."""
         try:
             sums = self._free.pop()
-        except IndexError:  # all are at work
+        except IndexError:  # all are at work, or there are none yet
             sums = self._make()
         sums.add(numbers)
         self._free.append(sums)
 
-    def total(self) -> tuple[Doubles, NDArray[np.int64]]:
-        """Return the products and the sums of all that was added."""
-        products, sums = self._free[0].products, self._free[0].sums
-        for others in self._free[1:]:
-            products += others.products
-            sums += others.sums
-        return products, sums
+    def total(self) -> kernels.ByteProducts | None:
+        """Return the sums of all that was added; None if nothing was."""
+        while len(self._free) > 1:
+            others = self._free.pop()
+            self._free[0].products += others.products
+            self._free[0].sums += others.sums
+        return self._free[0] if self._free else None
 
 
 def _mirrored(upper: Doubles) -> Doubles:
@@ -207,7 +208,9 @@ def _axes_by_rows(
     for block in in_order(some, product, workshop.n_threads):
         if block is not None:
             products += block
-    products += exact.total()[0] / BYTES**2
+    whole_numbers = exact.total()
+    if whole_numbers is not None:
+        products += whole_numbers.products / BYTES**2
     products = _mirrored(products)
     # Bytes are not centred, and otherwise the centre lies on a grid; taking what is
     # left of the mean out of the products makes the vectors blind to it.

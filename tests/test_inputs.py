@@ -12,6 +12,7 @@ from localmap import LocalMAP, PaCMAP
 from localmap.geometry import sparse_pca
 from localmap.geometry.distances import METRICS
 from localmap.geometry.finite import check_finite
+from localmap.geometry.pca import by_iteration
 from localmap.geometry.preprocessing import preprocess
 
 FAST = {"n_iters": (20, 20, 20), "random_state": 0}
@@ -157,10 +158,16 @@ def forbidden(*_):
 def test_randomised_axes_are_the_principal_axes():
     X, _ = counts(300, 500)
     S, shift = sparse_pca.prepared(sp.csr_array(X), METRICS["euclidean"])
-    centre, extent = sparse_pca.centre_and_extent(S, shift)
+    low, high, sums = sparse_pca.extent(S, shift)
+    np.testing.assert_array_equal([low, high], [X.min(axis=0), X.max(axis=0)])
+    centre = sums / 300
     np.testing.assert_allclose(centre, X.mean(axis=0), atol=1e-6)
-    assert extent >= np.abs(X - X.mean(axis=0)).max() / 2
-    axes = sparse_pca.principal_axes(S, shift, centre, 1.0, 3)
+
+    def times(span):
+        narrow = span.astype(np.float32)
+        return sparse_pca.second_moments(S, shift, centre, 1.0, narrow)
+
+    axes = by_iteration(times, X.shape, 3)
     exact = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:3]
     np.testing.assert_allclose(np.abs(axes.T @ exact.T), np.eye(3), atol=2e-3)
 

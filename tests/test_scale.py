@@ -81,6 +81,11 @@ class _InOnePart(Workshop):
         return [workshop.Part(slice(0, len(X)))]
 
 
+def _forbidden(*_):
+    msg = "sparse rows were filled in"
+    raise AssertionError(msg)
+
+
 class TestOneMapForAll:
     def test_in_files(self, rows, expected, tmp_path):
         model = LocalMAP(**FAST, memory_limit=FILES, scratch=tmp_path / "s").fit(rows)
@@ -145,6 +150,33 @@ class TestOneMapForAll:
         assert digest(LocalMAP(**FAST).fit_transform(backed.X)) == (
             digest(LocalMAP(**FAST).fit_transform(X))
         )
+
+    @pytest.mark.parametrize(
+        "how", [{}, {"metric": "correlation"}, {"scale": "standard"}], ids=str
+    )
+    def test_sparse_rows_of_many_columns(self, how, tmp_path, monkeypatch):
+        """Nothing is filled in, in memory, in a file, or by Dask."""
+        anndata = pytest.importorskip("anndata", reason="needs the test extra")
+        da = pytest.importorskip("dask.array", reason="needs the test extra")
+        monkeypatch.setattr("localmap.geometry.pca.EXACT_PCA", 30)
+        X = sp.random_array((N, 40), density=0.2, format="csr", rng=0, dtype="f4")
+        X[: N // 2, :9] *= 4
+        X = X.tocsr()
+        anndata.AnnData(sp.csr_matrix(X)).write_h5ad(tmp_path / "cells.h5ad")
+        backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r").X
+        blocks = [
+            da.from_array(X[a : a + 6000], asarray=False) for a in range(0, N, 6000)
+        ]
+        how = {**FAST, "pca_components": 12, **how}
+        monkeypatch.setattr(sp.csr_array, "toarray", _forbidden)
+        monkeypatch.setattr(sp.csr_matrix, "toarray", _forbidden)
+        expected = digest(LocalMAP(**how).fit_transform(X))
+        files = LocalMAP(**how, memory_limit=FILES)
+        assert digest(files.fit_transform(X)) == expected
+        assert digest(files.fit_transform(backed)) == expected
+        assert digest(files.fit_transform(X.tocsc())) == expected
+        by_dask = LocalMAP(**how).fit(da.concatenate(blocks))
+        assert digest(by_dask.embedding_) == expected
 
     @pytest.mark.parametrize("chunks", [(6000, D), (1234, 3)])
     def test_dask(self, rows, expected, chunks, monkeypatch):

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, Protocol, TypeVar
 
+from scipy.sparse import issparse
+
 Work = TypeVar("Work")
 Item = TypeVar("Item")
 
@@ -34,6 +36,11 @@ class Rows(Protocol):
 
     def __getitem__(self, rows: slice, /) -> Any:
         """Return a block of rows, dense or sparse."""
+
+
+def come_sparse(X: Rows) -> bool:
+    """Tell whether blocks of these rows are sparse."""
+    return bool(issparse(X) or getattr(X, "sparse", False))
 
 
 def block_rows(D: int) -> int:

@@ -17,7 +17,6 @@ from scipy.linalg import eigh, qr
 from localmap import kernels
 from localmap.geometry.blas import one_thread
 from localmap.geometry.blocks import BLOCK, blocks, in_blocks, in_order
-from localmap.geometry.sparse_pca import PASSES, SPARE
 from localmap.geometry.workshop import Part, Workshop, parts_of
 
 Floats: TypeAlias = NDArray[np.float32]
@@ -26,6 +25,9 @@ Doubles: TypeAlias = NDArray[np.float64]
 # Above this many rows and columns an exact decomposition costs more than the map.
 EXACT_PCA: Final = 3000
 
+# Columns beyond those asked for, and passes over the data, of the subspace iteration.
+SPARE: Final = 10
+PASSES: Final = 4
 
 # Numbers in bytes are whole numbers of this part of the unit.
 BYTES: Final = 256.0
@@ -69,7 +71,9 @@ def principal_axes(
     if n <= EXACT_PCA:
         with one_thread():
             return _axes_by_rows(X, plain, of_columns, k, workshop, whole_rows)
-    return _by_iteration(X, plain, k, workshop)
+    return by_iteration(
+        lambda span: _second_moments(X, plain, span, workshop), X.shape, k
+    )
 
 
 def _exact_moments(X: Any, plain: Preparing, workshop: Workshop) -> Doubles | None:
@@ -224,15 +228,19 @@ def _axes_by_rows(
     return signed(axes / np.maximum(np.linalg.norm(axes, axis=0), 1e-30))
 
 
-def _by_iteration(X: Any, plain: Centring, k: int, workshop: Workshop) -> Doubles:
-    """Return the axes by multiplying a random subspace with the second moments."""
-    width = min(k + SPARE, *X.shape)
-    span = np.random.default_rng(0).standard_normal((X.shape[1], width))
+def by_iteration(
+    times: Callable[[Doubles], Doubles], shape: tuple[int, ...], k: int
+) -> Doubles:
+    """Return the axes by multiplying a random subspace with the second moments.
+
+    `times` returns the second moments of the columns times what it is given.
+    """
+    width = min(k + SPARE, *shape)
+    span: Doubles = np.random.default_rng(0).standard_normal((shape[1], width))
     with one_thread():
         for _ in range(PASSES):
-            product = _second_moments(X, plain, span, workshop)
-            span = qr(product, mode="economic", overwrite_a=True)[0]
-        within = span.T @ _second_moments(X, plain, span, workshop)
+            span = qr(times(span), mode="economic", overwrite_a=True)[0]
+        within = span.T @ times(span)
         return signed(span @ _leading((within + within.T) / 2, k))
 
 
@@ -273,7 +281,12 @@ def principal_components(Z: Floats, n_components: int, n_threads: int = 1) -> Do
             covariance = second - n * np.outer(mean, mean)
             axes = _leading(covariance / np.trace(covariance), n_components)
         else:
-            axes = _by_iteration(Z, _AsIs(), n_components, Workshop(n_threads))
+            workshop = Workshop(n_threads)
+            axes = by_iteration(
+                lambda span: _second_moments(Z, _AsIs(), span, workshop),
+                Z.shape,
+                n_components,
+            )
         made = in_blocks(Z, lambda block: (block - mean) @ axes, n_threads)
         return np.concatenate([block for _, block in made])
 

@@ -14,15 +14,15 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from localmap import kernels
 from localmap.geometry import pca, sparse_pca
 from localmap.geometry.blas import one_thread
-from localmap.geometry.blocks import MOST_BLOCKS, blocks, in_blocks
+from localmap.geometry.blocks import MOST_BLOCKS, blocks, come_sparse, in_blocks
 from localmap.geometry.distances import METRICS, ROUNDING, Metric
 from localmap.geometry.scaling import ColumnScaling, scaling_of
-from localmap.geometry.workshop import Part, Workshop
+from localmap.geometry.workshop import Part, Workshop, parts_of
 
 Floats: TypeAlias = NDArray[np.float32]
 
@@ -46,14 +46,8 @@ class Preprocessing:
 
     def apply_by_row(self, X: Any, n_threads: int = 1) -> Floats:
         """Bring rows there one by one: the same bits whatever batch a row is in."""
-        if _is_wide_and_sparse(X) and self.components is not None:
-            return sparse_pca.project(
-                _scaled(X, self.scaling),
-                self.metric,
-                self.centre,
-                self.unit,
-                self.components,
-            )
+        if _are_wide_and_sparse(X) and self.components is not None:
+            return self.projected(X, self.components)
         Z = np.empty((X.shape[0], self.n_columns), dtype=np.float32)
 
         def brought(block: Any) -> Floats:
@@ -93,6 +87,16 @@ class Preprocessing:
             np.clip(centred, -farthest, farthest, out=centred)
         result: Floats = centred.astype(np.float32, copy=False)
         return result
+
+    def sparse(self, block: Any) -> tuple[csr_array, NDArray[np.float64]]:
+        """Return rows as the metric compares them, and what is off each of them."""
+        return sparse_pca.prepared(_scaled(block, self.scaling), METRICS[self.metric])
+
+    def projected(self, block: Any, components: Floats) -> Floats:
+        """Bring sparse rows to the components, no zero filled in."""
+        return sparse_pca.project(
+            *self.sparse(block), self.centre, self.unit, components
+        )
 
     def in_bytes(self, block: Any) -> NDArray[np.uint8] | None:
         """Return rows in 256ths of the unit, if all are whole and bytes hold them."""
@@ -149,15 +153,14 @@ def measure(
     reduced_to = min(D if pca_components is None else pca_components, n)
     if not needs.euclidean or pca_components is None or pca_components >= D:
         reduced_to = D
-    if _is_wide_and_sparse(X):
+    if _are_wide_and_sparse(X):
         if reduced_to == D:
             msg = (
                 f"Sparse data with {D} columns would be filled in with zeros: set "
                 "pca_components to a number below that, 100 for example."
             )
             raise ValueError(msg)
-        with one_thread():
-            return _measure_sparse(X, metric, reduced_to, scale)
+        return _measure_sparse(X, metric, reduced_to, scale, workshop)
     scaling = scaling_of(X, scale)
     centre, unit = _centre_and_unit(X, metric, scaling, workshop)
     if not needs.centred:
@@ -178,8 +181,6 @@ def measure(
 
 def bring(X: Any, measured: Preprocessing, workshop: Workshop) -> Floats:
     """Bring the rows of X to the space in which neighbours are searched."""
-    if _is_wide_and_sparse(X) and measured.components is not None:
-        return measured.apply_by_row(X)
     Z: Floats = workshop.array("rows", (X.shape[0], measured.n_columns), np.float32)
     workshop.run("project", workshop.parts(X), _project, measured, X=X, into=(Z,))
     return Z
@@ -190,6 +191,9 @@ def _project(
 ) -> None:
     """Bring the rows of a part to the space in which neighbours are searched."""
     del part
+    if _are_wide_and_sparse(X) and applied.components is not None:
+        Z[:] = applied.projected(X, applied.components)
+        return
 
     def brought(block: Any) -> Floats:
         centred = applied.centred(block)
@@ -200,16 +204,51 @@ def _project(
             Z[rows] = block
 
 
-def _measure_sparse(X: Any, metric: str, k: int, scale: str) -> Preprocessing:
+def _measure_sparse(
+    X: Any, metric: str, k: int, scale: str, workshop: Workshop
+) -> Preprocessing:
     """Do the same without filling in zeros."""
-    scaling = scaling_of(X, scale)
-    S, shift = sparse_pca.prepared(_scaled(X, scaling), METRICS[metric])
-    centre, extent = sparse_pca.centre_and_extent(S, shift)
+    n, D = X.shape
+    as_is = Preprocessing(metric, np.zeros(D), 1.0, None, scaling_of(X, scale))
+    low, high, total = np.full(D, np.inf), np.full(D, -np.inf), np.zeros(D)
+    for lowest, highest, sums in workshop.each(
+        "extent", parts_of(X), _sparse_extent, as_is, X=X
+    ):
+        np.minimum(low, lowest, out=low)
+        np.maximum(high, highest, out=high)
+        total += sums
+    centre = total / n
+    extent = float(np.maximum(high / 2 - centre / 2, centre / 2 - low / 2).max())
     _refuse_equal_rows(extent, metric)
-    unit = power_of_two(extent)
-    axes = pca.signed(sparse_pca.principal_axes(S, shift, centre, unit, k))
-    components = np.ascontiguousarray(axes, dtype=np.float32)
-    return Preprocessing(metric, centre, unit, components, scaling)
+    plain = replace(as_is, centre=centre, unit=power_of_two(extent))
+
+    def times(span: NDArray[np.float64]) -> NDArray[np.float64]:
+        narrow, product = span.astype(np.float32), np.zeros(span.shape)
+        for of_part in workshop.each(
+            "moments", parts_of(X), _sparse_moments, plain, narrow, X=X
+        ):
+            product += of_part
+        return product
+
+    axes = pca.by_iteration(times, (n, D), k)
+    return replace(plain, components=np.ascontiguousarray(axes, dtype=np.float32))
+
+
+def _sparse_extent(
+    part: Part, X: Any, as_is: Preprocessing, n_threads: int
+) -> tuple[NDArray[np.float64], ...]:
+    del part, n_threads
+    return sparse_pca.extent(*as_is.sparse(X))
+
+
+def _sparse_moments(
+    part: Part, X: Any, plain: Preprocessing, span: Floats, n_threads: int
+) -> NDArray[np.float64]:
+    del part, n_threads
+    with one_thread():
+        return sparse_pca.second_moments(
+            *plain.sparse(X), plain.centre, plain.unit, span
+        )
 
 
 def _scaled(block: Any, scaling: ColumnScaling | None) -> Any:
@@ -315,8 +354,8 @@ def _whole(rows: NDArray[Any], times: float) -> NDArray[np.uint8] | None:
     return whole if np.array_equal(whole, numbers) else None
 
 
-def _is_wide_and_sparse(X: Any) -> bool:
-    return bool(issparse(X) and X.shape[1] > pca.EXACT_PCA)
+def _are_wide_and_sparse(X: Any) -> bool:
+    return come_sparse(X) and X.shape[1] > pca.EXACT_PCA
 
 
 def _of_columns(plain: Preprocessing, columns: slice | list[int]) -> Preprocessing:

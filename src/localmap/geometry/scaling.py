@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from localmap.geometry.blocks import blocks
+from localmap.geometry.blocks import blocks, come_sparse
 
 Scale = Literal["none", "standard", "robust"]
 SCALES: Final = ("none", "standard", "robust")
@@ -85,13 +85,14 @@ class Moments(NamedTuple):
 
 def _units(X: Any) -> NDArray[np.float64]:
     """Return a power of two for each column, so that no square leaves the numbers."""
-    if issparse(X):
-        largest = np.asarray(abs(X).max(axis=0).todense(), dtype=np.float64).ravel()
-    else:
-        largest = np.zeros(X.shape[1])
-        for rows in blocks(X):
-            highest = np.abs(_filled(X[rows]).astype(np.float64)).max(axis=0)
-            np.maximum(largest, highest, out=largest)
+    largest = np.zeros(X.shape[1])
+    for rows in blocks(X):
+        block = X[rows]
+        if issparse(block):
+            highest = abs(csr_array(block)).max(axis=0).toarray().ravel()
+        else:
+            highest = np.abs(np.asarray(block).astype(np.float64)).max(axis=0)
+        np.maximum(largest, highest, out=largest)
     exponents = np.clip(np.frexp(largest)[1], -1000, 1000)
     return np.where(largest > 0, np.ldexp(1.0, exponents), 1.0)
 
@@ -99,22 +100,19 @@ def _units(X: Any) -> NDArray[np.float64]:
 def _moments(X: Any, units: NDArray[np.float64]) -> Moments:
     """Return mean and spread of each column, a block of rows at a time."""
     n = X.shape[0]
-    if issparse(X):
-        S = csr_array(X).astype(np.float64).multiply(1.0 / units).tocsr()
-        mean = np.asarray(S.mean(axis=0)).ravel()
-        squares = np.asarray(S.multiply(S).mean(axis=0)).ravel()
-        return Moments(mean, np.sqrt(np.maximum(squares - mean**2, 0.0)))
     mean, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    if come_sparse(X):
+        for rows in blocks(X):
+            S = csr_array(X[rows]).astype(np.float64).multiply(1.0 / units).tocsr()
+            S.sum_duplicates()
+            mean += np.asarray(S.sum(axis=0)).ravel() / n
+            squares += np.asarray(S.multiply(S).sum(axis=0)).ravel() / n
+        return Moments(mean, np.sqrt(np.maximum(squares - mean**2, 0.0)))
     for rows in blocks(X):
-        mean += (_filled(X[rows]) / units).sum(axis=0) / n
+        mean += (np.asarray(X[rows]) / units).sum(axis=0) / n
     for rows in blocks(X):  # around the mean, so that large means cost no digits
-        squares += ((_filled(X[rows]) / units - mean) ** 2).sum(axis=0) / n
+        squares += ((np.asarray(X[rows]) / units - mean) ** 2).sum(axis=0) / n
     return Moments(mean, np.sqrt(squares))
-
-
-def _filled(block: Any) -> NDArray[Any]:
-    """Return a block with its zeros: data that is read in parts may be sparse."""
-    return block.toarray() if issparse(block) else np.asarray(block)
 
 
 def _quartiles(X: Any, units: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -123,7 +121,8 @@ def _quartiles(X: Any, units: NDArray[np.float64]) -> NDArray[np.float64]:
     parts = []
     for start in range(0, D, width):
         some = slice(start, start + width)
-        numbers = _filled(X[:, some]) / units[some]
+        block = X[:, some]
+        numbers = (block.toarray() if issparse(block) else block) / units[some]
         parts.append(np.quantile(numbers, (0.25, 0.75), axis=0))
     return np.concatenate(parts, axis=1)
 

@@ -10,18 +10,11 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr, svd
 from scipy.sparse import csr_array
 
-from localmap.geometry.distances import METRICS, Metric, refuse_negative
+from localmap.geometry.distances import Metric, refuse_negative
 
 Floats = NDArray[np.float32]
-
-# Columns beyond those asked for, and passes over the data, of the randomised
-# decomposition (Halko, Martinsson, Tropp 2011).
-SPARE: Final = 10
-PASSES: Final = 4
-
 
 # New rows are brought to at most this many units: squares of distances stay in float32.
 FARTHEST: Final = 2.0**40
@@ -33,6 +26,7 @@ def prepared(X: Any, metric: Metric) -> tuple[csr_array, NDArray[np.float64]]:
     What `Metric.prepare` does to dense rows, by the numbers that are stored.
     """
     S = csr_array(X).astype(np.float64)
+    S.sum_duplicates()  # in one order, whatever that of the data
     n, D = S.shape
     shift = np.zeros(n)
     if not metric.unit_rows:
@@ -62,22 +56,23 @@ def prepared(X: Any, metric: Metric) -> tuple[csr_array, NDArray[np.float64]]:
     return S, shift / norms
 
 
-def centre_and_extent(
+def extent(
     S: csr_array, shift: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], float]:
-    """Column means, and a bound on how far any number is from them."""
-    centre = np.asarray(S.mean(axis=0)).ravel() - shift.mean()
-    high = S.max(axis=0).toarray().ravel() - shift.min()
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Bounds of the numbers of each column, and their sums."""
     low = S.min(axis=0).toarray().ravel() - shift.max()
-    extent = np.maximum(high / 2 - centre / 2, centre / 2 - low / 2).max()
-    return centre, float(extent)
+    high = S.max(axis=0).toarray().ravel() - shift.min()
+    return low, high, np.asarray(S.sum(axis=0)).ravel() - shift.sum()
 
 
 def project(
-    X: Any, metric: str, centre: NDArray[np.float64], unit: float, components: Floats
+    S: csr_array,
+    shift: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    unit: float,
+    components: Floats,
 ) -> Floats:
     """Centre and project rows, each by itself: the same bits in any batch."""
-    S, shift = prepared(X, METRICS[metric])
     S = S / unit
     np.clip(S.data, -FARTHEST, FARTHEST, out=S.data)
     S = S.astype(np.float32)
@@ -89,33 +84,18 @@ def project(
     return result
 
 
-def principal_axes(
+def second_moments(
     S: csr_array,
     shift: NDArray[np.float64],
     centre: NDArray[np.float64],
     unit: float,
-    k: int,
+    span: Floats,
 ) -> NDArray[np.float64]:
-    """Principal axes by a randomised decomposition, centred in the products."""
-    n, D = S.shape
+    """Second moments of centred columns times `span`, centred in the products."""
     S = (S / unit).astype(np.float32)
     rows_off, columns_off = shift / unit, centre / unit
-
-    def times(V: NDArray[Any]) -> NDArray[np.float64]:
-        off = np.outer(rows_off, V.sum(axis=0)) + columns_off @ V
-        product: NDArray[np.float64] = S @ V.astype(np.float32) - off
-        return product
-
-    def transposed_times(U: NDArray[Any]) -> NDArray[np.float64]:
-        off = np.outer(columns_off, U.sum(axis=0)) + rows_off @ U
-        product: NDArray[np.float64] = S.T @ U.astype(np.float32) - off
-        return product
-
-    width = min(k + SPARE, n, D)
-    span = np.random.default_rng(0).standard_normal((D, width))
-    for _ in range(PASSES):
-        span = transposed_times(qr(times(span), mode="economic")[0])
-        span = qr(span, mode="economic", overwrite_a=True)[0]
-    along = svd(times(span), full_matrices=False)[2]
-    axes: NDArray[np.float64] = span @ along[:k].T
-    return axes
+    along = S @ span - np.outer(rows_off, span.sum(axis=0, dtype=np.float64))
+    along -= columns_off @ span
+    product = S.T @ along.astype(np.float32) - np.outer(columns_off, along.sum(axis=0))
+    result: NDArray[np.float64] = product - rows_off @ along
+    return result

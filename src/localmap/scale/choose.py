@@ -6,12 +6,9 @@ import math
 from hashlib import sha256
 from importlib.metadata import version
 
-from scipy.sparse import issparse
-
 from localmap.geometry.blocks import Rows
 from localmap.geometry.distances import METRICS
 from localmap.geometry.neighbors import EXACT_ROWS
-from localmap.geometry.pca import EXACT_PCA
 from localmap.geometry.workshop import Workshop
 from localmap.method.optimize import say
 from localmap.method.pairs import automatic_neighbors
@@ -33,13 +30,7 @@ def workshop_for(X: Rows, params: Parameters) -> Workshop:
     near = automatic_neighbors(n) if near == "auto" else near
     need = needed(n, d, near)
     metric = METRICS.get(params.metric)
-    wide_and_sparse = issparse(X) and X.shape[1] > EXACT_PCA
-    by_files = (
-        n > EXACT_ROWS
-        and metric is not None
-        and metric.euclidean
-        and not wide_and_sparse
-    )
+    by_files = n > EXACT_ROWS and metric is not None and metric.euclidean
     if need <= limit or not by_files:
         return Workshop(n_threads, verbose=verbose)
     if params.memory_limit is not None and least(n) > limit:

@@ -31,6 +31,8 @@ class Sliced:
         if self.dtype.kind not in "biuf":
             msg = f"X must hold numbers; got {self.dtype}."
             raise ValueError(msg)
+        # Only those of AnnData are: their formats have names.
+        self.sparse = hasattr(source, "format") and hasattr(source, "to_memory")
 
     def __getitem__(self, rows: slice) -> Any:
         """Return a block of rows."""

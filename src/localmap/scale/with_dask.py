@@ -21,6 +21,7 @@ import numpy as np
 from dask.base import compute
 from dask.delayed import delayed
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from localmap.geometry.blocks import Rows
 from localmap.geometry.finite import listed, refuse_columns
@@ -49,6 +50,7 @@ class DaskRows:
         self.source = source.rechunk({1: -1})
         self.shape: tuple[int, ...] = tuple(map(int, source.shape))
         self.dtype = np.dtype(source.dtype)
+        self.sparse = issparse(getattr(source, "_meta", None))
         if self.dtype.kind not in "biuf":
             msg = f"X must hold numbers; got {self.dtype}."
             raise ValueError(msg)
@@ -211,7 +213,7 @@ def _task(
     part = Part(slice(*bounds[:2]), slice(*bounds[2:]))
     read: tuple[Any, ...] = ()
     if block is not None:
-        read = (np.asarray(block) if not hasattr(block, "tocsr") else block.tocsr(),)
+        read = (block.tocsr() if issparse(block) else np.asarray(block),)
     elif stage.X is not None:
         read = (stage.X[part.rows],)
     filled = [file.rows(part.rows) for file in stage.into]

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from threading import Lock
 from typing import Any
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 _lock = Lock()
 _inside = 0
@@ -30,7 +31,7 @@ def one_thread() -> Iterator[None]:
     global _inside, _limits  # noqa: PLW0603 - what they count belongs to the process
     with _lock:
         if _inside == 0:
-            _limits = threadpool_limits(1, user_api="blas")
+            _limits = _libraries().limit(limits=1, user_api="blas")
         _inside += 1
     try:
         yield
@@ -39,3 +40,13 @@ def one_thread() -> Iterator[None]:
             _inside -= 1
             if _inside == 0:
                 _limits.restore_original_limits()
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Find the BLAS libraries of NumPy and SciPy, which are loaded by now.
+
+    Once: it reads all that the process has loaded, which takes as long as a tenth of
+    the map of a thousand rows.
+    """
+    return ThreadpoolController()

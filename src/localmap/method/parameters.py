@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any, Final, Literal, NoReturn
@@ -89,7 +90,7 @@ class Parameters:
         """Bytes that `memory_limit` stands for."""
         return None if self.memory_limit is None else size_of(self.memory_limit)
 
-    @property
+    @cached_property
     def n_threads(self) -> int:
         """Number of threads that `n_jobs` stands for."""
         return thread_count(self.n_jobs)

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -284,6 +285,29 @@ def test_threads_of_blas_are_given_back_when_the_last_has_left():
         assert set(blas_threads()) == {1}
         second.__exit__(None, None, None)
         assert blas_threads() == before
+
+
+def test_threads_of_blas_are_held_and_given_back_whichever_thread_set_them_first():
+    # threadpoolctl 3.8 obeys one thread alone until that one has let go.
+    at_work, done = threading.Event(), threading.Event()
+
+    def another():
+        with threadpool_limits(2, user_api="blas"):
+            at_work.set()
+            done.wait(60)
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(another)
+        assert at_work.wait(60)
+        before = blas_threads()
+        with one_thread():
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == before
+        with threadpool_limits(1, user_api="blas"):  # of the caller, after a fit
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == before
+        done.set()
+        other.result()
 
 
 class Stop(Exception):  # noqa: N818 - what a user's callback may raise

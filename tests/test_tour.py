@@ -142,6 +142,19 @@ class TestCompletion:
 
 
 class TestVersion:
+    def test_verbose_tells_of_libraries_that_concern_maps(self):
+        # SciPy's reader of .mtx tells a function for its version once it is loaded.
+        code = (
+            "import io, scipy.io, scipy.sparse\n"
+            "scipy.io.mmwrite(io.BytesIO(), scipy.sparse.eye_array(2).tocsr())\n"
+            "from localmap.cli import main; main(['--version', '--verbose'])"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        assert "\nblas " in done.stdout
+        assert "scipy_mmio" not in done.stdout
+
     def test_verbose_tells_what_a_report_needs(self, capsys, monkeypatch):
         monkeypatch.setenv("OMP_NUM_THREADS", "1")
         assert run("--version", "--verbose") == 0

@@ -60,6 +60,8 @@ def _core() -> Iterator[str]:
     import scipy.linalg  # noqa: F401 - it may bring a library of its own
 
     for library in threadpool_info():
+        if library["user_api"] not in ("blas", "openmp"):
+            continue  # others tell what they like: SciPy's reader of .mtx a function
         version, threads = library["version"] or "", library["num_threads"]
         where = library.get("architecture") or library.get("threading_layer") or ""
         told = " ".join(

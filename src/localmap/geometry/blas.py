@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
 from threadpoolctl import ThreadpoolController
+
+_CLEAR: Final = "clear_controlling_thread"  # of threadpoolctl 3.8 and later
 
 _lock = Lock()
 _inside = 0
@@ -31,7 +33,8 @@ def one_thread() -> Iterator[None]:
     global _inside, _limits  # noqa: PLW0603 - what they count belongs to the process
     with _lock:
         if _inside == 0:
-            _limits = _libraries().limit(limits=1, user_api="blas")
+            with _free_to_set():
+                _limits = _libraries().limit(limits=1, user_api="blas")
         _inside += 1
     try:
         yield
@@ -39,7 +42,24 @@ def one_thread() -> Iterator[None]:
         with _lock:
             _inside -= 1
             if _inside == 0:
-                _limits.restore_original_limits()
+                with _free_to_set():
+                    _limits.restore_original_limits()
+
+
+@contextmanager
+def _free_to_set() -> Iterator[None]:
+    """Let this thread set limits, and any other one afterwards.
+
+    threadpoolctl 3.8 obeys the thread that was the first to set one and ignores the
+    others in silence; who enters last here need not be who leaves last.
+    """
+    libraries = _libraries().lib_controllers
+    claims = [c for c in (getattr(of, _CLEAR, None) for of in libraries) if c]
+    for clear in claims:
+        clear(force=True)
+    yield
+    for clear in claims:
+        clear(force=True)
 
 
 @cache

@@ -38,7 +38,7 @@ PACKAGE = str(Path(localmap.__file__).parent)
 # that are moved together, rows of a cell that are searched together.
 CIRCLE, RING, MOVED, BATCH = max(512, 8 * FURTHER), 8, 512, 512
 
-STEP, DEAL = "kernels/descent: Descent.step", "kernels/descent: Circles.deal"
+STEP, DEAL = "kernels/descent: Descent.steps", "kernels/descent: Circles.deal"
 SEARCH = "kernels/cells: find_in_cells"
 IN_BLOCKS = {
     f"geometry/{name}"
@@ -144,16 +144,19 @@ def start_of_a_thread():
 def pieces(X, model, parts):
     """What a call of the largest loops deals out: rounds of costs of its pieces."""
     n = X.shape[0]
-    rings, runs = -(-max(1, n // CIRCLE) // RING), -(-n // MOVED)
+    rings, runs = max(1, n // (CIRCLE * RING)), -(-n // MOVED)
     share = share_of_rings(n)
     of_a_call = {
         name: wall / calls for name, (wall, _, calls) in parts.items() if calls
     }
+    steps = round(model.n_iter_ / parts[STEP][2])  # of a call
+    of_a_step = of_a_call[STEP] / steps
     found = {
         STEP: [
-            [of_a_call[STEP] * share / rings] * rings,
-            [of_a_call[STEP] * (1 - share) / runs] * runs,
-        ],
+            [of_a_step * share / rings] * rings,
+            [of_a_step * (1 - share) / runs] * runs,
+        ]
+        * steps,
         DEAL: [[of_a_call[DEAL] / rings] * rings],
     }
     cells = getattr(model._fitted.space, "cells", None)  # noqa: SLF001 - what it kept
@@ -271,8 +274,8 @@ def main(arguments=None):
         "clock less the CPU. Parts are functions, without what they call; those below "
         f"{SHOWN:.1%} of the fit are left out.\n\n"
         "The second tables deal out what one thread did: the share of all threads that "
-        "is idle, how long a thread waits of the milliseconds that a call takes (an "
-        "iteration of the optimiser, a redraw, the whole search). Threads start two "
+        "is idle, how long a thread waits of the milliseconds that a call takes (the "
+        "iterations up to a redraw, a redraw, the whole search). Threads start two "
         f"others each, which takes {1e6 * start:.0f} microseconds. The last tables add "
         "up the parts: loops as dealt, others shared by all, and what is done alone. "
         "That cores share caches and memory is not in it.\n\n"

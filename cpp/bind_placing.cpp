@@ -53,7 +53,7 @@ void bind_placing(nb::module_& module) {
            float reach, float rate, float beta1, float beta2,
            std::int64_t iterations, std::int64_t redraw_every, std::int64_t slots,
            std::uint64_t key, Matrix<float> out, int threads) {
-            const Relaxing how = {read_weights(w), reach, rate, beta1, beta2, iterations,
+            const Relaxing how = {read_weights(w.data()), reach, rate, beta1, beta2, iterations,
                                   redraw_every, slots, key};
             relax(Y.data(), static_cast<std::int64_t>(Y.shape(0)),
                    static_cast<std::int64_t>(Y.shape(1)), near.data(),

@@ -115,26 +115,36 @@ NB_MODULE(_core, module) {
     module.def("forces", [](Matrix<float> Y, nb::tuple pairs, Vector<const float> weights, Matrix<float> gradient,
                             int threads) {
         const Layout map = layout_of(Y, pairs);
-        const Weights w = read_weights(weights);
+        const Weights w = read_weights(weights.data());
         const nb::gil_scoped_release release;
-        return pull_layout(map, w, gradient.data(), true, threads, signalled,
-                           [](std::int64_t, std::int64_t) {});
+        return pull_layout(
+            map, {w}, gradient.data(), true, threads, signalled,
+            [&](std::int64_t) { return map.Y; },
+            [](std::int64_t, std::int64_t, std::int64_t) {});
     });
 
-    module.def("step", [](Matrix<float> Y, nb::tuple pairs, Vector<const float> weights,
-                          Matrix<float> gradient, Matrix<float> m, Matrix<float> v, Matrix<float> next, float rate,
-                          float beta1, float beta2, bool with_loss, int threads) {
+    // One step for each row of weights, with its rate; the map moves from Y to `next`, back
+    // to Y, and so on.
+    module.def("steps", [](Matrix<float> Y, nb::tuple pairs, Matrix<const float> weights,
+                           Vector<const float> rates, Matrix<float> gradient, Matrix<float> m,
+                           Matrix<float> v, Matrix<float> next, float beta1, float beta2,
+                           bool with_loss, int threads) {
         const Layout map = layout_of(Y, pairs);
-        const Weights w = read_weights(weights);
-        const Adam adam{rate, beta1, beta2};
+        std::vector<Weights> of_steps;
+        for (std::size_t k = 0; k < weights.shape(0); ++k)
+            of_steps.push_back(read_weights(weights.data() + k * weights.shape(1)));
+        float* const maps[2] = {Y.data(), next.data()};
         const nb::gil_scoped_release release;
         const double loss = pull_layout(
-            map, w, gradient.data(), with_loss, threads, signalled,
-            [&](std::int64_t first, std::int64_t last) {
-                const std::int64_t from = first * map.dim, count = (last - first) * map.dim;
-                std::copy(Y.data() + from, Y.data() + from + count, next.data() + from);
-                rows().move(adam, next.data() + from, gradient.data() + from,
-                            m.data() + from, v.data() + from, count);
+            map, of_steps, gradient.data(), with_loss, threads, signalled,
+            [&](std::int64_t k) { return maps[k % 2]; },
+            [&](std::int64_t k, std::int64_t first, std::int64_t last) {
+                const Adam adam{rates.data()[k], beta1, beta2};
+                const std::int64_t at = first * map.dim, count = (last - first) * map.dim;
+                float* const moved = maps[(k + 1) % 2] + at;
+                std::copy(maps[k % 2] + at, maps[k % 2] + at + count, moved);
+                rows().move(adam, moved, gradient.data() + at, m.data() + at, v.data() + at,
+                            count);
             });
         return with_loss ? loss : std::nan("");
     });

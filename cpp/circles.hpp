@@ -5,7 +5,9 @@
 //
 // The point of it: eight circles stand side by side in memory, one for each lane, so that
 // a pair is a bit, and eight of them read and write two runs of points in the nearest
-// cache, whatever n is.
+// cache, whatever n is. A ring of eight circles has its points in runs of a line of memory:
+// whoever works on it touches lines that nobody else does. Runs are dealt at random, and
+// their points again in their ring.
 #pragma once
 
 #include <algorithm>
@@ -29,6 +31,9 @@ constexpr std::int64_t kChoice = 8;
 // are asked for: memory answers while others are worked on.
 constexpr std::int64_t kRun = 2;
 constexpr std::int64_t kAskedBefore = 4;
+
+// Points that are dealt to a ring together: two axes of them are a line of the cache.
+constexpr std::int64_t kTogether = 8;
 
 // Numbers of a line of the cache, where it begins.
 struct alignas(64) CacheLine {
@@ -136,24 +141,27 @@ public:
     Circles(std::int64_t n, std::int64_t slots)
         : n_(n),
           slots_(slots),
-          circles_(std::max<std::int64_t>(1, n / std::max(kCircle, kChoice * slots))),
+          rings_(std::max<std::int64_t>(1, n / (kLanes * least(slots)))),
+          lanes_(std::clamp<std::int64_t>(n / least(slots), 1, kLanes)),
           members_(static_cast<std::size_t>(n)),
-          dealt_(static_cast<std::size_t>((circles_ + kLanes - 1) / kLanes)) {}
+          dealt_(static_cast<std::size_t>(rings_)) {}
 
     // Rings of circles side by side.
-    std::int64_t rings() const { return static_cast<std::int64_t>(dealt_.size()); }
+    std::int64_t rings() const { return rings_; }
 
     // Deal anew; `near` lists the pairs that are not to be drawn.
     void deal(const float* Y, std::int64_t dim, const Lists& near, float reach,
               std::uint64_t key, std::uint64_t iteration, int threads, Poll poll) {
-        const Shuffle shuffle(n_, key, iteration);
+        const Shuffle together(std::max<std::int64_t>(1, n_ / kTogether), key, iteration, rings_);
         parallel_for(rings(), 1, threads, poll, [&](std::int64_t r, std::int64_t, int) {
             Desk desk;
             desk.sizes = sizes(r);
-            std::int32_t* const members = members_.data() + first(r * kLanes);
-            for (std::int64_t p = first(r * kLanes); p < first((r + 1) * kLanes); ++p)
-                members_[static_cast<std::size_t>(p)] =
-                    static_cast<std::int32_t>(shuffle.row(p));
+            std::int32_t* const members = members_.data() + first(r);
+            const auto rows = rows_of(r, together);
+            const auto size = static_cast<std::int64_t>(rows.size());
+            const Shuffle shuffle(size, key, iteration, r);
+            for (std::int64_t p = 0; p < size; ++p)
+                members[p] = rows[static_cast<std::size_t>(shuffle.row(p))];
             const std::int64_t longest = *std::max_element(desk.sizes.begin(), desk.sizes.end());
             desk.open(dim, members, longest);
             desk.seat(Y, longest);
@@ -166,7 +174,7 @@ public:
     double push(std::int64_t r, const float* Y, std::int64_t dim, float weight, float* G,
                 bool with_loss, Desk& desk) const {
         const Dealt& dealt = dealt_[static_cast<std::size_t>(r)];
-        const std::int32_t* const members = members_.data() + first(r * kLanes);
+        const std::int32_t* const members = members_.data() + first(r);
         desk.sizes = sizes(r);
         desk.open(dim, members, dealt.reached);
         double loss = 0.0;
@@ -189,8 +197,8 @@ public:
         for (std::int64_t r = 0; r < rings(); ++r) {
             const Dealt& dealt = dealt_[static_cast<std::size_t>(r)];
             const auto add = [&](std::int64_t p, std::int64_t q, std::int64_t lane) {
-                const std::int64_t from = first(r * kLanes + lane);
-                const std::int64_t size = first(r * kLanes + lane + 1) - from;
+                const std::int64_t from = first(r) + before(r, lane);
+                const std::int64_t size = before(r, lane + 1) - before(r, lane);
                 const std::int64_t i = members_[static_cast<std::size_t>(from + p)];
                 out[i * slots_ + found[static_cast<std::size_t>(i)]++] =
                     members_[static_cast<std::size_t>(from + q % size)];
@@ -213,13 +221,36 @@ private:
         std::vector<RingPair> rest;  // pairs that stand for themselves
     };
 
-    std::int64_t first(std::int64_t circle) const {
-        return std::min(circle, circles_) * n_ / circles_;
+    static std::int64_t least(std::int64_t slots) { return std::max(kCircle, kChoice * slots); }
+
+    // The runs of a ring, which are all but the last points of the map: those have no line
+    // of their own, and are of the last ring.
+    std::int64_t first_run(std::int64_t r) const { return r * (n_ / kTogether) / rings_; }
+    std::int64_t first(std::int64_t r) const {
+        return r == rings_ ? n_ : kTogether * first_run(r);
     }
-    std::vector<std::int64_t> sizes(std::int64_t ring) const {
+    // Points of a ring that come before those of a circle.
+    std::int64_t before(std::int64_t r, std::int64_t lane) const {
+        return std::min(lane, lanes_) * (first(r + 1) - first(r)) / lanes_;
+    }
+    std::vector<std::int64_t> sizes(std::int64_t r) const {
         std::vector<std::int64_t> result;
-        for (std::int64_t c = ring * kLanes; c < std::min(circles_, (ring + 1) * kLanes); ++c)
-            result.push_back(first(c + 1) - first(c));
+        for (std::int64_t lane = 0; lane < lanes_; ++lane)
+            result.push_back(before(r, lane + 1) - before(r, lane));
+        return result;
+    }
+    // The rows of a ring, in order.
+    std::vector<std::int32_t> rows_of(std::int64_t r, const Shuffle& together) const {
+        std::vector<std::int64_t> runs;
+        for (std::int64_t place = first_run(r); place < first_run(r + 1); ++place)
+            runs.push_back(together.row(place));
+        std::sort(runs.begin(), runs.end());
+        std::vector<std::int32_t> result;
+        for (const std::int64_t run : runs)
+            for (std::int64_t i = kTogether * run; i < kTogether * (run + 1); ++i)
+                result.push_back(static_cast<std::int32_t>(i));
+        for (std::int64_t i = n_ / kTogether * kTogether; r + 1 == rings_ && i < n_; ++i)
+            result.push_back(static_cast<std::int32_t>(i));
         return result;
     }
 
@@ -302,7 +333,7 @@ private:
             }
     }
 
-    std::int64_t n_, slots_, circles_;
+    std::int64_t n_, slots_, rings_, lanes_;
     std::vector<std::int32_t> members_;
     std::vector<Dealt> dealt_;
 };

@@ -45,14 +45,17 @@ struct MidNear {
     Lanes loss(Lanes t) const { return t / (all(10000.0f) + t); }
 };
 
-struct Further {
-    Lanes weight;
-    Lanes force(Lanes t) const {
-        const Lanes u = all(1.0f) + t;
-        return -(weight * all(2.0f) / (u * u));
+// In lanes of any number.
+template <class Vector>
+struct FurtherIn {
+    Vector weight;
+    Vector force(Vector t) const {
+        const Vector u = 1.0f + t;
+        return -(weight * 2.0f / (u * u));
     }
-    Lanes loss(Lanes t) const { return all(1.0f) / (all(1.0f) + t); }
+    Vector loss(Vector t) const { return 1.0f / (1.0f + t); }
 };
+using Further = FurtherIn<Lanes>;
 
 }  // namespace LOCALMAP_ISA
 }  // namespace localmap

@@ -25,9 +25,7 @@ inline bool signalled() {
     return PyErr_CheckSignals() != 0;
 }
 
-inline Weights read_weights(const Vector<const float>& w) {
-    return {w.data()[0], w.data()[1], w.data()[2], w.data()[3], w.data()[4]};
-}
+inline Weights read_weights(const float* w) { return {w[0], w[1], w[2], w[3], w[4]}; }
 
 void bind_search(nb::module_& module);
 void bind_placing(nb::module_& module);

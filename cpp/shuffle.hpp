@@ -12,7 +12,8 @@ namespace localmap {
 // are permuted again until one does.
 class Shuffle {
 public:
-    Shuffle(std::int64_t n, std::uint64_t key, std::uint64_t iteration)
+    // `which` tells permutations apart that are drawn at once.
+    Shuffle(std::int64_t n, std::uint64_t key, std::uint64_t iteration, std::int64_t which)
         : n_(static_cast<std::uint64_t>(n)) {
         int bits = 2;
         while (bits < 62 && (n_ - 1) >> bits != 0) ++bits;
@@ -20,7 +21,9 @@ public:
         low_ = (std::uint64_t(1) << low_bits_) - 1;
         high_ = (std::uint64_t(1) << (bits - low_bits_)) - 1;
         for (int round = 0; round < kRounds; ++round)
-            keys_[round] = Stream(key, Stage::deal, iteration, std::uint64_t(round)).bits64();
+            keys_[round] =
+                Stream(key, Stage::deal, iteration, std::uint64_t(which * kRounds + round))
+                    .bits64();
     }
 
     // The row at a place of the order.

@@ -141,6 +141,28 @@ def test_steps_equal_reference_adam(make_problem, dim):
     np.testing.assert_allclose(descent.Y, Y, atol=1e-5 * np.abs(Y).max())
 
 
+@pytest.mark.parametrize("dealt", [True, False])
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_steps_together_are_those_one_by_one(make_problem, dealt, threads):
+    n = 8300  # two rings, and rows for three threads
+    rng = np.random.default_rng(0)
+    Y = (5 * rng.normal(size=(n, 2))).astype(np.float32)
+    near, mid_near, further = (
+        rng.integers(0, n, (n, k), dtype=np.int32) for k in (4, 2, 8)
+    )
+    several = [PACMAP, MIXED, LOCAL, LOCAL, MIXED]
+
+    def descent(n_threads):
+        given = kernels.Circles(n, 8) if dealt else further.copy()
+        return kernels.Descent(Y.copy(), near, mid_near, given, 1.0, n_threads, key=3)
+
+    one, other = descent(1), descent(threads)
+    losses = [one.step(weights, with_loss=True) for weights in several]
+    assert np.isnan(other.steps(several[:2]))
+    assert other.steps(several[2:], with_loss=True) == losses[-1]
+    np.testing.assert_array_equal(other.Y, one.Y)
+
+
 def test_loss_is_nan_unless_asked_for(make_problem):
     problem = make_problem()
     assert np.isnan(problem.descent().step(PACMAP))

@@ -1,5 +1,7 @@
 """Each kind of pair is what the paper says, and equals the reference to the index."""
 
+import itertools
+
 import numpy as np
 import pytest
 from conftest import pairs_of
@@ -193,11 +195,12 @@ def test_dealt_pairs_equal_the_reference(make_problem, dim, n, reach):
 
 
 def test_many_circles_hold_each_row_once_and_deal_within_reach():
-    """Eleven rings, the last with three circles; strays find nobody within reach."""
+    """Ten rings; strays, wherever they stand, find nobody within reach."""
     n, reach = 43_000, 3.0
     rng = np.random.default_rng(0)
     Y = (3 * rng.normal(size=(n, 2))).astype(np.float32)
-    Y[:50] += np.float32(1e4)
+    strays = np.arange(50) * n // 50
+    Y[strays] += np.float32(1e4)
     near = ((np.arange(n)[:, None] + [1, 2]) % n).astype(np.int32)
     circles = kernels.Circles(n, 20)
     circles.deal(Y, kernels.PairLists(near, 2), reach, 1, 2, 2)
@@ -210,11 +213,31 @@ def test_many_circles_hold_each_row_once_and_deal_within_reach():
     local = (distance <= reach).mean(axis=1)
     inside = np.linalg.norm(Y, axis=1) < 4
     assert (local[inside] == 1).mean() > 0.99
-    assert (local[:50] < 0.1).all()
+    assert (local[strays] < 0.1).all()
     # Drawn as often as any other that is as near: nobody stands out.
-    often = np.bincount(partners[inside].ravel(), minlength=n)[50:]
-    middle = np.linalg.norm(Y[50:], axis=1) < 1
+    often = np.bincount(partners[inside].ravel(), minlength=n)
+    middle = np.linalg.norm(Y, axis=1) < 1
     assert often[middle].std() < 1.3 * np.sqrt(often[middle].mean())
+
+
+def test_partners_are_of_the_circles_that_runs_of_rows_are_dealt_to():
+    n, slots = 8203, 20  # two rings; three rows have no run of their own
+    rng = np.random.default_rng(0)
+    Y = rng.normal(size=(n, 2)).astype(np.float32)
+    near = ((np.arange(n)[:, None] + [1, 2]) % n).astype(np.int32)
+    circles = kernels.Circles(n, slots)
+    circles.deal(Y, kernels.PairLists(near), np.inf, 5, 9, 2)
+    rings = reference.rings(n, slots, 5, 9)
+    assert [len(ring) for ring in rings] == [reference.LANES] * 2
+    circle = np.full(n, -1)
+    for number, rows in enumerate(itertools.chain.from_iterable(rings)):
+        circle[rows] = number
+    assert (circle >= 0).all()
+    assert (circle[circles.partners()] == circle[:, None]).all()
+    # A line of memory belongs to one ring, and its points to no circle in particular.
+    whole = circle[: n // 8 * 8].reshape(-1, 8)
+    assert (np.ptp(whole // reference.LANES, axis=1) == 0).all()
+    assert stats.chisquare(np.bincount(whole[:, 0] % reference.LANES)).pvalue > 1e-3
 
 
 def test_dealt_pairs_are_uniform():

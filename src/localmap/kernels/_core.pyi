@@ -66,15 +66,15 @@ def forces(
     gradient: NDArray[np.float32],
     threads: int,
 ) -> float: ...
-def step(
+def steps(
     Y: NDArray[np.float32],
     pairs: tuple[_Listed, _Listed | None, _Listed | Circles],
     weights: NDArray[np.float32],
+    rates: NDArray[np.float32],
     gradient: NDArray[np.float32],
     m: NDArray[np.float32],
     v: NDArray[np.float32],
     moved: NDArray[np.float32],
-    rate: float,
     beta1: float,
     beta2: float,
     with_loss: bool,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from joblib import cpu_count
@@ -42,6 +42,17 @@ def core_file() -> str:
 def instruction_set() -> str:
     """Return the instruction set whose loops this CPU runs."""
     return _core.instruction_set()
+
+
+# A line of memory, which one core at a time may write to.
+LINE: Final = 64
+
+
+def lined(like: Floats) -> Floats:
+    """Return room for as many numbers, which begins where a line of memory does."""
+    room = np.empty(like.nbytes + LINE, dtype=np.uint8)
+    begin = -room.ctypes.data % LINE
+    return room[begin : begin + like.nbytes].view(np.float32).reshape(like.shape)
 
 
 def checked(pairs: Ints, n: int, rows: int | None = None) -> Ints:

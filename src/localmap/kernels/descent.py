@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from localmap.kernels import _core
-from localmap.kernels.arrays import Floats, Ints, check_finite_map, checked, contiguous
+from localmap.kernels.arrays import (
+    Floats,
+    Ints,
+    check_finite_map,
+    checked,
+    contiguous,
+    lined,
+)
 
 # Adam's constants as PaCMAP uses them; epsilon stands in adam.hpp.
 BETA1: Final = 0.9
@@ -77,9 +85,9 @@ class PairLists:
 class Circles:
     """Further pairs by dealing: a point's partners are the next ones of its circle.
 
-    Rows are dealt at random into circles of about a thousand; of the points that follow
-    it in its circle, the first `slots` that lie within reach and are not near pairs are
-    a point's partners. Where there are too few, others make up for them.
+    Rows are dealt at random into circles of five hundred and more; of the points that
+    follow it in its circle, the first `slots` that lie within reach and are not near
+    pairs are a point's partners. Where there are too few, others make up for them.
     """
 
     def __init__(self, n: int, slots: int) -> None:
@@ -132,7 +140,7 @@ def forces(
 class Descent:
     """A map, its pairs and Adam's memory: what one iteration hands to the next.
 
-    The map is taken over: its array is rewritten. The first ``trusted[i]`` near pairs
+    The map given is where it starts. The first ``trusted[i]`` near pairs
     of row i keep PaCMAP's force in every phase. Further pairs are given, or `Circles`
     to deal them in, by `key`.
     """
@@ -149,7 +157,9 @@ class Descent:
         trusted: NDArray[np.uint16] | None = None,
         key: int = 0,
     ) -> None:
-        self.Y = contiguous(Y)
+        # Points that are dealt together stand in one line (circles.hpp).
+        self.Y, self._next, self._forces = (lined(Y) for _ in range(3))
+        self.Y[:] = Y
         # Starting a thread takes as long as moving a few thousand points.
         self._n_threads = min(n_threads, 1 + len(Y) // ROWS_PER_THREAD)
         self._near = PairLists(near, self._n_threads, trusted)
@@ -163,8 +173,6 @@ class Descent:
             self._drawn, self._not_drawn = further, near
             self._further = PairLists(further, self._n_threads)
         _check_same_points(self.Y, self._near, self._mid_near, self._further)
-        self._next = np.empty_like(self.Y)
-        self._forces = np.empty_like(self.Y)
         self._m = np.zeros_like(self.Y)
         self._v = np.zeros_like(self.Y)
         self._learning_rate = learning_rate
@@ -172,28 +180,37 @@ class Descent:
 
     def step(self, weights: Weights, *, with_loss: bool = False) -> float:
         """Move all points once; return the loss before the move, or nan."""
-        self._steps += 1
-        rate = (
-            self._learning_rate
-            * math.sqrt(1.0 - BETA2**self._steps)
-            / (1.0 - BETA1**self._steps)
-        )
-        loss = _core.step(
+        return self.steps([weights], with_loss=with_loss)
+
+    def steps(self, weights: Sequence[Weights], *, with_loss: bool = False) -> float:
+        """Move all points once with each of some weights; threads start but once.
+
+        Returns the loss before the last move, or nan.
+        """
+        rates = [self._rate(self._steps + k + 1) for k in range(len(weights))]
+        loss = _core.steps(
             self.Y,
             (self._near, self._mid_near, _known_to_the_core(self._further)),
             np.array(weights, dtype=np.float32),
+            np.array(rates, dtype=np.float32),
             self._forces,
             self._m,
             self._v,
             self._next,
-            rate,
             BETA1,
             BETA2,
             with_loss,
             self._n_threads,
         )
-        self.Y, self._next = self._next, self.Y
+        self._steps += len(weights)
+        if len(weights) % 2:
+            self.Y, self._next = self._next, self.Y
         return loss
+
+    def _rate(self, step: int) -> float:
+        """Return the rate of a step, counted from 1, with Adam's corrections."""
+        corrected = math.sqrt(1.0 - BETA2**step) / (1.0 - BETA1**step)
+        return self._learning_rate * corrected
 
     def redraw(self, reach: float, locality: float, key: int, iteration: int) -> None:
         """Draw the local share of the further pairs anew, within `reach`."""

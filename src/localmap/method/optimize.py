@@ -31,24 +31,30 @@ def optimize(
     Returns the number of iterations done; the map is ``descent.Y``. The callback is
     given what `by_row` makes of it.
     """
-    done = 0
-    bar = _bar(sum(phase.n_iters for phase in phases)) if verbose else None
+    done, total = 0, sum(phase.n_iters for phase in phases)
+    bar = _bar(total) if verbose else None
+    coming: list[kernels.Weights] = []  # of steps that nothing comes between
     try:
         for step in steps(phases):
+            coming.append(step.weights)
             show = bar is not None and step.iteration % SHOW_EVERY == 0
-            loss = descent.step(step.weights, with_loss=show or callback is not None)
+            seen = show or callback is not None
+            if not (seen or step.redraw or step.iteration == total - 1):
+                continue
+            loss = descent.steps(coming, with_loss=seen)
             if step.last_mid_near:
                 descent.forget_mid_near()
             if step.redraw:
                 rule = step.phase.rule
                 reach = rule.reach_in(descent.Y, key)
                 descent.redraw(reach, rule.locality, key, step.iteration)
-            done += 1
+            done += len(coming)
             if bar is not None:
                 if show:
                     bar.set_description(step.phase.name, refresh=False)
                     bar.set_postfix(loss=f"{loss:.4g}", refresh=False)
-                bar.update()
+                bar.update(len(coming))
+            coming.clear()
             if callback is not None:
                 answer = callback(step.iteration, by_row(descent.Y).copy(), loss)
                 if isinstance(answer, (bool, np.bool_)) and answer:

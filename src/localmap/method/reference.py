@@ -23,7 +23,7 @@ MID_NEAR_DRAWS: Final = 6
 TRIES_PER_SLOT: Final = 8
 ROUNDED: Final = 1.0 + 1e-6
 DRAWS: Final = 16
-CIRCLE, CHOICE, ROUNDS = 512, 8, 6
+CIRCLE, CHOICE, LANES, TOGETHER, ROUNDS = 512, 8, 8, 8, 6
 
 
 def _mix(z: int) -> int:
@@ -197,15 +197,18 @@ def further(near: Ints, slots: int, key: int) -> Ints:
     return out
 
 
-def shuffled(n: int, key: int, iteration: int) -> list[int]:
-    """Return the rows in a random order: a Feistel network on as many bits as n needs.
+def shuffled(n: int, key: int, iteration: int, which: int = 0) -> list[int]:
+    """Return numbers in a random order: a Feistel network on as many bits as n needs.
 
-    Numbers beyond n are permuted again.
+    Numbers beyond n are permuted again. `which` tells orders of one iteration apart.
     """
     bits = max(2, (n - 1).bit_length())
     low_bits = bits // 2
     low_mask, high_mask = (1 << low_bits) - 1, (1 << (bits - low_bits)) - 1
-    keys = [Stream(key, DEAL, iteration, round_).bits64() for round_ in range(ROUNDS)]
+    keys = [
+        Stream(key, DEAL, iteration, which * ROUNDS + round_).bits64()
+        for round_ in range(ROUNDS)
+    ]
 
     def row(number: int) -> int:
         low, high = number & low_mask, number >> low_bits
@@ -216,6 +219,28 @@ def shuffled(n: int, key: int, iteration: int) -> list[int]:
         return number if number < n else row(number)
 
     return [row(place) for place in range(n)]
+
+
+def rings(n: int, slots: int, key: int, iteration: int) -> list[list[list[int]]]:
+    """Return the circles of each ring, of which each has one in a lane.
+
+    Runs of rows are dealt to rings at random, and the rows of a ring to its circles.
+    """
+    least = max(CIRCLE, CHOICE * slots)
+    count, lanes = max(1, n // (LANES * least)), min(LANES, max(1, n // least))
+    runs = n // TOGETHER
+    order = shuffled(runs, key, iteration, count) if runs else []
+    found = []
+    for r in range(count):
+        some = sorted(order[r * runs // count : (r + 1) * runs // count])
+        rows = [TOGETHER * run + i for run in some for i in range(TOGETHER)]
+        if r == count - 1:
+            rows += range(runs * TOGETHER, n)
+        size = len(rows)
+        mixed = [rows[place] for place in shuffled(size, key, iteration, r)]
+        ends = [lane * size // lanes for lane in range(lanes + 1)]
+        found.append([mixed[a:b] for a, b in itertools.pairwise(ends)])
+    return found
 
 
 def dealt(
@@ -233,12 +258,9 @@ def dealt(
     point; where there are too few, the first of the others make up for them.
     """
     n = len(Y)
-    order = shuffled(n, key, iteration)
-    count = max(1, n // max(CIRCLE, CHOICE * slots))
     partners: list[list[int]] = [[] for _ in range(n)]
     lists = [set(row.tolist()) for row in near]
-    for c in range(count):
-        circle = order[c * n // count : (c + 1) * n // count]
+    for circle in itertools.chain.from_iterable(rings(n, slots, key, iteration)):
         for p, i in enumerate(circle):
             others = circle[p + 1 :] + circle[:p]
             free = [j for j in others if j not in lists[i] and i not in lists[j]]

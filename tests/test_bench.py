@@ -365,6 +365,39 @@ def test_slow_and_failing_methods_get_one_seed(finished, small, tmp_path, done):
     assert done == []
 
 
+def test_what_is_stopped_is_not_tried_on_larger_sets(tmp_path, monkeypatch):
+    limits = crew.Limits(5.0, 16.0)
+    tried = []
+
+    def run_one(job, *_):
+        tried.append((job.dataset, job.method))
+        if (job.dataset, job.method) == ("mixture3000", "pca"):
+            stopped = {"failed": "took more than 5 s", "allowed": asdict(limits)}
+            return run.told_of(job) | stopped
+        return row(job.method, 0, 0.5, job.dataset, name=job.name)
+
+    monkeypatch.setattr(run, "run_one", run_one)
+    sizes = [f"mixture{n}" for n in (1000, 3000, 10000, 30000)]
+    scale = plan.PRESETS["scale"]
+    assert scale.rising
+    planned = plan.jobs(scale, sizes, ("pca", "pacmap"))
+    found = go(planned, tmp_path, FEW[:1], limits, rising=True)
+    assert [r["dataset"] for r in found if r["method"] == "pca"] == sizes
+    said = [r.get("failed") for r in found if r["method"] == "pca"]
+    assert said == [
+        None,
+        "took more than 5 s",
+        *["as on mixture3000: took more than 5 s"] * 2,
+    ]
+    assert [name for name, method in tried if method == "pacmap"] == sizes
+    assert [name for name, method in tried if method == "pca"] == sizes[:2]
+    tried.clear()  # it is known now; with more time it is tried again
+    assert go(planned, tmp_path, FEW[:1], limits, rising=True) == found
+    assert not tried
+    go(planned, tmp_path, FEW[:1], crew.Limits(9.0, 16.0), rising=True)
+    assert [name for name, method in tried if method == "pca"] == sizes[1:2]
+
+
 def test_failed_changed_and_partly_measured_runs_are_done_again(tmp_path, done):
     (job,) = jobs("usps", ("pca",), 1)
     stopped = {"failed": "took more than 2 s", "allowed": {"seconds": 2.0}}

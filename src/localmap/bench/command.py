@@ -105,6 +105,7 @@ def bench(arguments: argparse.Namespace) -> None:
         once_above=arguments.once_above,
         hours=arguments.hours,
         together=preset.tuned,
+        rising=preset.rising,
         known_only=arguments.report_only,
         quiet=arguments.quiet,
     )

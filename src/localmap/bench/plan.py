@@ -112,6 +112,7 @@ class Preset:
     large: tuple[str, ...] = LARGE  # sets that get a third of the runs, at least one
     task: str = "map"
     tuned: bool = False  # with the parameters of `tuning`, in its order
+    rising: bool = False  # each set is larger than the one before
 
     def seeds(self, dataset: str, runs: int | None) -> range:
         """Return the seeds of a data set; `runs` if so many are asked for."""
@@ -180,9 +181,10 @@ PRESETS: Final[dict[str, Preset]] = {
     "scale": Preset(
         "time and memory against the number of rows",
         MIXTURES,
-        ("umap", "tsne", "authors-pacmap", "authors-localmap", "localmap"),
+        COMPARED,
         1,
-        measures=("silhouette", "10-NN accuracy"),
+        measures=("silhouette",),
+        rising=True,
     ),
     "speed": Preset(
         "time and memory from raw data to the map",

@@ -51,6 +51,7 @@ def run(
     once_above: float = math.inf,
     hours: float | None = None,
     together: bool = False,
+    rising: bool = False,
     known_only: bool = False,
     quiet: bool = False,
 ) -> Iterator[dict[str, Any]]:
@@ -59,8 +60,9 @@ def run(
     What is not random, took more than `once_above` seconds with the first seed, or
     failed with it while there is such a bound, is not done with the others. After so
     many `hours`, if given, no run begins. With `together` a method's runs on one set
-    share a process, which compiles and loads but once; no times are told then. With
-    `known_only` nothing is done, and what is there is yielded.
+    share a process, which compiles and loads but once; no times are told then. Where
+    sets are `rising`, what was stopped by a limit on one is not tried on a larger one.
+    With `known_only` nothing is done, and what is there is yielded.
     """
     end = math.inf if hours is None else time.monotonic() + 3600 * hours
     (folder / "maps").mkdir(parents=True, exist_ok=True)
@@ -69,6 +71,7 @@ def run(
         for row in results(folder)
         if known_only or _is_whole(row, set(measures), limits)
     }
+    stopped: dict[str, dict[str, Any]] = {}  # methods, and how
     with Crew(together=together) as crew, tqdm(planned, disable=quiet) as bar:
         for job in bar:
             bar.set_description(f"{job.dataset}, {METHODS[job.method].title}")
@@ -79,9 +82,15 @@ def run(
             if job.name not in known:
                 if known_only or time.monotonic() > end:
                     continue
-                row = run_one(job, folder, measures, limits, crew)
+                hopeless = stopped.get(job.method) if rising else None
+                if hopeless is None:
+                    row = run_one(job, folder, measures, limits, crew)
+                else:
+                    row = told_of(job) | hopeless
                 known[job.name] = row
                 _append(folder / "results.jsonl", row)
+            if "allowed" in known[job.name]:
+                stopped[job.method] = _as_on(known[job.name])
             yield known[job.name]
 
 
@@ -107,20 +116,33 @@ def _append(path: Path, row: dict[str, Any]) -> None:
         os.fsync(file.fileno())
 
 
+def told_of(job: Job) -> dict[str, Any]:
+    """Return what is known of a run before it is done."""
+    return {
+        "name": job.name,
+        **asdict(job),
+        "version": METHODS[job.method].version,
+        "machine": in_words(),
+        "date": today(),
+    }
+
+
+def _as_on(row: dict[str, Any]) -> dict[str, Any]:
+    """Say of a larger set what stopped a method on this one."""
+    reason = row["failed"]
+    if not reason.startswith("as on"):
+        reason = f"as on {row['dataset']}: {reason}"
+    return {"failed": reason, "allowed": row["allowed"]}
+
+
 def run_one(
     job: Job, folder: Path, measures: Sequence[str], limits: Limits, crew: Crew
 ) -> dict[str, Any]:
     """Let a process do one run; return its result, or why there is none."""
-    method = METHODS[job.method]
-    row: dict[str, Any] = {
-        "name": job.name,
-        **asdict(job),
-        "version": method.version,
-        "machine": in_words(),
-        "date": today(),
-    }
-    if method.version is None:
-        return row | {"failed": f"{method.package} is not installed"}
+    row = told_of(job)
+    if row["version"] is None:
+        package = METHODS[job.method].package
+        return row | {"failed": f"{package} is not installed"}
     task = asdict(job) | {
         "measures": list(measures),
         "map": str(folder / "maps" / f"{job.name}.npz"),

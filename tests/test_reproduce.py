@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from localmap.bench import beside, reproduce, starts
-from localmap.bench.chapters import CHAPTERS, silhouettes
+from localmap.bench.chapters import CHAPTERS, million, silhouettes
 from localmap.bench.methods import METHODS
 from localmap.bench.plan import PRESETS
 from localmap.bench.sections import Picture, Section, Sheet, write
@@ -170,3 +170,25 @@ def test_all_steps_are_run_before_the_page(tmp_path, quick):
         sets = {name for _, options in done for name in options["datasets"]}
         assert sets <= {"digits", "mixture1000", "mixture10000", "mixture30000",
                         "mixture100000"}  # fmt: skip
+
+
+def test_the_largest_sets_have_their_times_and_the_maps_that_are_kept(tmp_path):
+    folder = tmp_path / "results" / "speed"
+    rows = [
+        row("localmap", name, {"silhouette": 0.5}, rows=n, seconds=s, peak_mb=9.0)
+        for name, n, s in (("usps", 9298, 1.0), ("covtype", 581_012, 27.4))
+    ]
+    known(folder, rows)
+    (folder / "maps").mkdir()
+    Y, codes = np.eye(4, 2, dtype=np.float32), np.arange(4) % 2
+    np.savez(folder / "maps" / f"{rows[1]['name']}.npz", Y=Y, codes=codes)
+    section = million(tmp_path / "results")
+    (sheet,) = section.sheets
+    assert [line[1:4] for line in sheet.lines] == [("covtype", "581,012", "27")]
+    assert [picture.path.name for picture in section.pictures] == [
+        "million-covtype.png"
+    ]
+    known(folder, rows[:1])  # of a quick run: the most there are
+    assert [line[1] for line in million(tmp_path / "results").sheets[0].lines] == [
+        "usps"
+    ]

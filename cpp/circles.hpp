@@ -1,7 +1,7 @@
 // Further pairs by dealing: rows are dealt at random into circles of some hundreds, and a
 // point's partners are the next ones of its circle that will do: those within reach that
 // are not its near pairs. In a random order the first that will do are a uniform draw of
-// all that will.
+// all that will, but that rows of one run (below) meet somewhat more often than others.
 //
 // The point of it: eight circles stand side by side in memory, one for each lane, so that
 // a pair is a bit, and eight of them read and write two runs of points in the nearest

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
-#include <thread>
+#include <mutex>
 #include <vector>
 
 #include "circles.hpp"
@@ -24,10 +25,47 @@ struct Layout {
     const Circles* circles;  // further pairs that are dealt, or none
 };
 
+// How much is done, and a wait for it. Who waits looks a while, and then sleeps: on a machine
+// with other work to do, whoever is waited for gets the processor.
+class Progress {
+public:
+    void add() {
+        done_.fetch_add(1);
+        if (sleeping_.load() == 0) return;
+        const std::lock_guard<std::mutex> lock(sleep_);
+        more_.notify_all();
+    }
+    // Not by yielding, which can give away milliseconds.
+    void wait_for(std::int64_t enough) {
+        for (int looks = 0; looks < kLooks; ++looks) {
+            if (done_.load(std::memory_order_acquire) >= enough) return;
+            pause();
+        }
+        std::unique_lock<std::mutex> lock(sleep_);
+        sleeping_.fetch_add(1);
+        more_.wait(lock, [&] { return done_.load() >= enough; });
+        sleeping_.fetch_sub(1);
+    }
+
+private:
+    static constexpr int kLooks = 1024;  // some tens of microseconds
+    static void pause() {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#elif defined(__aarch64__)
+        __asm__ volatile("yield");
+#endif
+    }
+    std::atomic<std::int64_t> done_{0};
+    std::atomic<int> sleeping_{0};
+    std::mutex sleep_;
+    std::condition_variable more_;
+};
+
 // Counts a piece of work when it ends, also by an error: others wait for the count.
 struct Counted {
-    std::atomic<std::int64_t>& done;
-    ~Counted() { done.fetch_add(1, std::memory_order_release); }
+    Progress& progress;
+    ~Counted() { progress.add(); }
 };
 
 // Pieces of work that a thread takes from its own share of them while there are any, and then
@@ -56,13 +94,6 @@ private:
     std::vector<std::atomic<std::int64_t>> taken_;
 };
 
-// A wait for others who count what they have done; work is claimed in order, so that those
-// who are waited for are at it.
-inline void wait_for(const std::atomic<std::int64_t>& done, std::int64_t enough) {
-    for (int tries = 0; done.load(std::memory_order_acquire) < enough; ++tries)
-        if (tries > 64) std::this_thread::yield();
-}
-
 // Sum the forces on all points in G, once with each of `weights`, the map of the first being
 // map.Y; move(k, first, last) is told of each run of points whose sums with weights[k] are
 // complete, and map_of(k) says where all have gone by then. Neither rings nor lists write to
@@ -70,13 +101,14 @@ inline void wait_for(const std::atomic<std::int64_t>& done, std::int64_t enough)
 template <class Map, class Move>
 double pull_layout(const Layout& map, const std::vector<Weights>& weights, float* G,
                    bool with_loss, int threads, Poll poll, Map&& map_of, Move&& move) {
+    threads = std::max(1, threads);
     const std::int64_t rings = map.circles == nullptr ? 0 : map.circles->rings();
     const std::int64_t runs = (map.n + kMoved - 1) / kMoved, each = rings + runs;
     std::vector<double> losses(static_cast<std::size_t>(each), 0.0);
     std::vector<Desk> desks(static_cast<std::size_t>(threads));
     std::vector<Shares> shares;
     for (std::size_t k = 0; k < weights.size(); ++k) shares.emplace_back(runs, threads);
-    std::atomic<std::int64_t> pushed{0}, moved{0};
+    Progress pushed, moved;
     parallel_for(each * static_cast<std::int64_t>(weights.size()), 1, threads, poll,
                  [&](std::int64_t work, std::int64_t, int worker) {
         const std::int64_t k = work / each;
@@ -86,14 +118,14 @@ double pull_layout(const Layout& map, const std::vector<Weights>& weights, float
         const bool asked = with_loss && k + 1 == static_cast<std::int64_t>(weights.size());
         double& loss = losses[static_cast<std::size_t>(place)];
         const Counted counted{place < rings ? pushed : moved};
-        wait_for(moved, k * runs);
+        moved.wait_for(k * runs);  // claimed in order: others are at it
         const float* const Y = map_of(k);
         if (place < rings) {
             loss = map.circles->push(place, Y, map.dim, w.further, G, asked,
                                      desks[static_cast<std::size_t>(worker)]);
             return;
         }
-        wait_for(pushed, (k + 1) * rings);
+        pushed.wait_for((k + 1) * rings);
         const std::int64_t first = (place - rings) * kMoved;
         const std::int64_t last = std::min(map.n, first + kMoved);
         if (rings == 0) std::fill(G + first * map.dim, G + last * map.dim, 0.0f);

@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 
+from localmap.geometry import blas
 from localmap.geometry.blocks import in_blocks, in_order
 
 
@@ -34,6 +35,29 @@ def test_others_work_while_the_caller_does():
     next(made)
     assert second.wait(5), "the third item is begun only when the second is taken"
     assert len(list(made)) == 7
+
+
+def test_libraries_that_count_threads_for_each_thread_are_held_in_each(monkeypatch):
+    set_by = []
+
+    class OfEachThread:
+        user_api, threading_layer = "blas", "openmp"
+
+        def set_num_threads(self, count):
+            set_by.append((threading.get_ident(), count))
+
+    class OfAll(OfEachThread):
+        threading_layer = "pthreads"
+
+    class Libraries:
+        lib_controllers = (OfEachThread(), OfAll())
+
+    monkeypatch.setattr(blas, "_libraries", Libraries)
+    workers = set(in_order(range(20), lambda _: threading.get_ident(), 3))
+    assert workers <= {worker for worker, _ in set_by}
+    assert threading.get_ident() not in workers
+    assert len(set_by) == len({worker for worker, _ in set_by})  # once, not of all
+    assert {count for _, count in set_by} == {1}
 
 
 def test_an_error_in_a_block_is_told():

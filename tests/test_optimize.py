@@ -134,3 +134,30 @@ def test_no_iterations_return_the_start(make_problem):
     descent = problem.descent()
     assert optimize(descent, phases, key=0) == 0
     np.testing.assert_array_equal(descent.Y, problem.Y)
+
+
+def test_steps_are_taken_together_up_to_what_comes_between(make_problem):
+    problem = make_problem(n=300)
+    near, mid_near, _ = problem.pairs
+    taken = []
+
+    class Watched(kernels.Descent):
+        def steps(self, weights, **how):
+            taken.append(len(weights))
+            return super().steps(weights, **how)
+
+    def run(**how):
+        taken.clear()
+        circles = kernels.Circles(300, 20)
+        descent = Watched(problem.Y.copy(), near, mid_near, circles, key=3)
+        done = optimize(
+            descent, schedule((130, 40, 70), rule_of("auto", None, 1.0)), key=3, **how
+        )
+        assert done == sum(taken) == 240
+        return descent.Y
+
+    alone = run()
+    # A hundred at most; redraws follow the 51st iteration of the last phase.
+    assert taken == [100, 100, 21, 19]
+    np.testing.assert_array_equal(run(callback=lambda *_: None), alone)
+    assert taken == [1] * 240

@@ -12,11 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
-from typing import Any, Final
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
-
-_CLEAR: Final = "clear_controlling_thread"  # of threadpoolctl 3.8 and later
 
 _lock = Lock()
 _inside = 0
@@ -29,12 +27,14 @@ def one_thread() -> Iterator[None]:
 
     Their number of threads belongs to the process. Two fits at once must not restore
     it under each other's hands, nor leave the caller with another number than before.
+    What other threads set meanwhile is not known here: it does not count, or is gone
+    afterwards.
     """
     global _inside, _limits  # noqa: PLW0603 - what they count belongs to the process
     with _lock:
         if _inside == 0:
-            with _free_to_set():
-                _limits = _libraries().limit(limits=1, user_api="blas")
+            _let_others_set()
+            _limits = _libraries().limit(limits=1, user_api="blas")
         _inside += 1
     try:
         yield
@@ -42,24 +42,32 @@ def one_thread() -> Iterator[None]:
         with _lock:
             _inside -= 1
             if _inside == 0:
-                with _free_to_set():
-                    _limits.restore_original_limits()
+                _let_others_set()
+                _limits.restore_original_limits()
+                _let_others_set()
 
 
-@contextmanager
-def _free_to_set() -> Iterator[None]:
-    """Let this thread set limits, and any other one afterwards.
+def hold_this_thread() -> None:
+    """Hold libraries to one thread that count for each thread by itself.
+
+    Of a thread that ends when its work is done: nothing is given back.
+    """
+    for library in _libraries().lib_controllers:
+        of_each = getattr(library, "threading_layer", None) == "openmp"
+        if library.user_api == "blas" and of_each:
+            library.set_num_threads(1)
+
+
+def _let_others_set() -> None:
+    """Let any thread set limits, whichever has set one.
 
     threadpoolctl 3.8 obeys the thread that was the first to set one and ignores the
     others in silence; who enters last here need not be who leaves last.
     """
-    libraries = _libraries().lib_controllers
-    claims = [c for c in (getattr(of, _CLEAR, None) for of in libraries) if c]
-    for clear in claims:
-        clear(force=True)
-    yield
-    for clear in claims:
-        clear(force=True)
+    for library in _libraries().lib_controllers:
+        clear = getattr(library, "clear_controlling_thread", None)
+        if clear is not None:
+            clear(force=True)
 
 
 @cache

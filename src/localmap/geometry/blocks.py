@@ -13,6 +13,8 @@ from typing import Any, Final, Protocol, TypeVar
 
 from scipy.sparse import issparse
 
+from localmap.geometry.blas import hold_this_thread
+
 Work = TypeVar("Work")
 Item = TypeVar("Item")
 
@@ -77,7 +79,7 @@ def in_order(
     if n_threads == 1:
         yield from map(work, items)
         return
-    with ThreadPoolExecutor(n_threads) as pool:
+    with ThreadPoolExecutor(n_threads, initializer=hold_this_thread) as pool:
         begun: deque[Future[Work]] = deque()
         for item in items:
             begun.append(pool.submit(work, item))

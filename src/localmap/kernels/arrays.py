@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -48,11 +49,12 @@ def instruction_set() -> str:
 LINE: Final = 64
 
 
-def lined(like: Floats) -> Floats:
-    """Return room for as many numbers, which begins where a line of memory does."""
-    room = np.empty(like.nbytes + LINE, dtype=np.uint8)
+def lined(shape: tuple[int, ...]) -> Floats:
+    """Return room for numbers, which begins where a line of memory does."""
+    size = math.prod(shape) * np.dtype(np.float32).itemsize
+    room = np.empty(size + LINE, dtype=np.uint8)
     begin = -room.ctypes.data % LINE
-    return room[begin : begin + like.nbytes].view(np.float32).reshape(like.shape)
+    return room[begin : begin + size].view(np.float32).reshape(shape)
 
 
 def checked(pairs: Ints, n: int, rows: int | None = None) -> Ints:

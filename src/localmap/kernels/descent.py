@@ -158,7 +158,7 @@ class Descent:
         key: int = 0,
     ) -> None:
         # Points that are dealt together stand in one line (circles.hpp).
-        self.Y, self._next, self._forces = (lined(Y) for _ in range(3))
+        self.Y, self._next, self._forces = (lined(Y.shape) for _ in range(3))
         self.Y[:] = Y
         # Starting a thread takes as long as moving a few thousand points.
         self._n_threads = min(n_threads, 1 + len(Y) // ROWS_PER_THREAD)
@@ -185,7 +185,7 @@ class Descent:
     def steps(self, weights: Sequence[Weights], *, with_loss: bool = False) -> float:
         """Move all points once with each of some weights; threads start but once.
 
-        Returns the loss before the last move, or nan.
+        Returns the loss before the last move, or nan. What is interrupted is lost.
         """
         rates = [self._rate(self._steps + k + 1) for k in range(len(weights))]
         loss = _core.steps(

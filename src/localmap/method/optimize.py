@@ -16,6 +16,9 @@ Callback: TypeAlias = Callable[[int, kernels.Floats, float], object]
 # The bar shows the loss this often; computing it costs a few per cent of a step.
 SHOW_EVERY: Final = 10
 
+# Steps of one call, if nothing comes between them.
+TOGETHER: Final = 100
+
 
 def optimize(
     descent: kernels.Descent,
@@ -39,7 +42,8 @@ def optimize(
             coming.append(step.weights)
             show = bar is not None and step.iteration % SHOW_EVERY == 0
             seen = show or callback is not None
-            if not (seen or step.redraw or step.iteration == total - 1):
+            ends = len(coming) == TOGETHER or step.iteration == total - 1
+            if not (seen or step.redraw or ends):
                 continue
             loss = descent.steps(coming, with_loss=seen)
             if step.last_mid_near:

@@ -22,12 +22,15 @@ static inline Lanes away(const Ring& ring, int64_t a, int64_t p, int64_t q) {
 static inline int64_t push_twos(const Ring& ring, int64_t p, int64_t shifts,
                                 const uint8_t* chosen, float weight, Lanes* own) {
     typedef float Wide __attribute__((vector_size(64)));
+    // With masks that choose all: without them GCC warns of its own headers.
     const auto twice = [](const float* from) {
-        return (Wide)_mm512_broadcast_f32x8((__m256)load(from));
+        return (Wide)_mm512_maskz_broadcast_f32x8(0xFFFF, (__m256)load(from));
     };
-    const auto half = [](Wide both, int which) {
-        return (Lanes)(which == 0 ? _mm512_castps512_ps256((__m512)both)
-                                  : _mm512_extractf32x8_ps((__m512)both, 1));
+    const auto first = [](Wide both) {
+        return (Lanes)_mm512_maskz_extractf32x8_ps(0xFF, (__m512)both, 0);
+    };
+    const auto second = [](Wide both) {
+        return (Lanes)_mm512_maskz_extractf32x8_ps(0xFF, (__m512)both, 1);
     };
     const FurtherIn<Wide> kind = {(Wide)_mm512_set1_ps(weight)};
     const Wide x = twice(ring.at + p * kLanes), y = twice(ring.at + ring.stride + p * kLanes);
@@ -44,8 +47,8 @@ static inline int64_t push_twos(const Ring& ring, int64_t p, int64_t shifts,
         for (int a = 0; a < 2; ++a) {
             float* const other = ring.force + a * ring.stride + q;
             _mm512_storeu_ps(other, _mm512_sub_ps(_mm512_loadu_ps(other), (__m512)pushes[a]));
-            own[a] += half(pushes[a], 0);
-            own[a] += half(pushes[a], 1);
+            own[a] += first(pushes[a]);
+            own[a] += second(pushes[a]);
         }
     }
     return s;

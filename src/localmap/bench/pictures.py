@@ -25,10 +25,11 @@ def maps(
 ) -> Figure:
     """Draw each method's first map, coloured by the labels."""
     first = _first(rows, label)
-    down = -(-len(first) // ACROSS)
-    figure = Figure(figsize=(3 * ACROSS, 3.2 * down), layout="constrained")
+    across = max(1, min(ACROSS, len(first)))
+    down = -(-len(first) // across)
+    figure = Figure(figsize=(3 * across, 3.2 * down), layout="constrained")
     for place, (title, row) in enumerate(first.items()):
-        ax = figure.add_subplot(down, ACROSS, place + 1)
+        ax = figure.add_subplot(down, across, place + 1)
         score = row["measures"].get("silhouette")
         name = title.replace(" (", "\n(", 1)
         ax.set_title(name if score is None else f"{name}: {score:.2f}", fontsize=9)
@@ -105,10 +106,12 @@ def time_against_rows(rows: Sequence[dict[str, Any]], label: Label) -> Figure | 
     rows = [row for row in rows if mixture_rows(row["dataset"]) is not None]
     if not rows:
         return None
-    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    figure = Figure(figsize=(14, 4.5), layout="constrained")
     shown = {"seconds": "seconds", "peak_mb": "peak MB"}
+    titles = tuple(dict.fromkeys(label(row) for row in rows))
+    colors = dict(zip(titles, group_colors(len(titles)), strict=True))
     for ax, key in zip(figure.subplots(1, 2), shown, strict=True):
-        for title in dict.fromkeys(label(row) for row in rows):
+        for title in titles:
             at: dict[int, list[float]] = {}
             for row in rows:
                 n = mixture_rows(row["dataset"])
@@ -121,12 +124,12 @@ def time_against_rows(rows: Sequence[dict[str, Any]], label: Label) -> Figure | 
                 if len(sizes) > 1:
                     power = np.polyfit(np.log(sizes), np.log(means), 1)[0]
                     name += f", n^{power:.2f}"
-                ax.plot(sizes, means, "o-", label=name)
+                ax.plot(sizes, means, "o-", label=name, color=colors[title])
         ax.set(
             xscale="log", yscale="log", xlabel="rows (50 columns)", ylabel=shown[key]
         )
         ax.grid(alpha=0.3)
-        ax.legend()
+        ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     return figure
 
 

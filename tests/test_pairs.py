@@ -235,7 +235,8 @@ def test_partners_are_of_the_circles_that_runs_of_rows_are_dealt_to():
     assert (circle >= 0).all()
     assert (circle[circles.partners()] == circle[:, None]).all()
     # A line of memory belongs to one ring, and its points to no circle in particular.
-    whole = circle[: n // 8 * 8].reshape(-1, 8)
+    together = reference.TOGETHER
+    whole = circle[: n // together * together].reshape(-1, together)
     assert (np.ptp(whole // reference.LANES, axis=1) == 0).all()
     assert stats.chisquare(np.bincount(whole[:, 0] % reference.LANES)).pvalue > 1e-3
 

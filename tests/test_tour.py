@@ -141,6 +141,14 @@ class TestCompletion:
         assert "random-state" in script
 
 
+def told_by(code):
+    """Run code in a process of its own; return what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
 class TestVersion:
     def test_verbose_tells_of_libraries_that_concern_maps(self):
         # SciPy's reader of .mtx tells a function for its version once it is loaded.
@@ -149,11 +157,9 @@ class TestVersion:
             "scipy.io.mmwrite(io.BytesIO(), scipy.sparse.eye_array(2).tocsr())\n"
             "from localmap.cli import main; main(['--version', '--verbose'])"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        )
-        assert "\nblas " in done.stdout
-        assert "scipy_mmio" not in done.stdout
+        told = told_by(code)
+        assert "\nblas " in told
+        assert "scipy_mmio" not in told
 
     def test_verbose_tells_what_a_report_needs(self, capsys, monkeypatch):
         monkeypatch.setenv("OMP_NUM_THREADS", "1")
@@ -171,11 +177,9 @@ class TestVersion:
             "import sys; sys.modules['localmap.kernels'] = None\n"
             "from localmap.cli import main; main(['--version', '--verbose'])"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        )
-        assert "core         cannot be loaded" in done.stdout
-        assert "numpy" in done.stdout
+        told = told_by(code)
+        assert "core         cannot be loaded" in told
+        assert "numpy" in told
 
     def test_verbose_alone_is_refused(self, capsys):
         with pytest.raises(SystemExit) as ended:

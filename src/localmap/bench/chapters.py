@@ -313,9 +313,9 @@ def million(results: Path) -> Section:
     for dataset in dict.fromkeys(row["dataset"] for row in rows):
         name = f"million-{dataset}.png"
         own = [row for row in rows if row["dataset"] == dataset]
-        kept = [row for row in own if (folder / "maps" / f"{row['name']}.npz").exists()]
-        if kept:
-            figure = pictures.maps(folder, dataset, kept, summary.label)
+        kept = pictures.kept(folder, own, summary.label)
+        if all(kept) or (any(kept) and not (folder / name).exists()):
+            figure = pictures.maps(folder, dataset, own, summary.label)
             (folder / name).write_bytes(report.png(figure))
         said[name] = f"{dataset}: 20,000 of its points, in the colours of its labels."
     return Section(

@@ -2,6 +2,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "cells.hpp"
+#include "each_two.hpp"
 #include "knn.hpp"
 #include "others.hpp"
 #include "python.hpp"
@@ -65,6 +66,17 @@ void bind_search(nb::module_& module) {
                 [](std::int64_t) { return kNoRow; },
                 static_cast<std::int64_t>(indices.shape(1)), indices.data(),
                 distances.data(), threads, signalled);
+        },
+        Release());
+
+    module.def(
+        "compare_each_two",
+        [](Matrix<const float> Z, Vector<const std::int32_t> order,
+           Matrix<std::int32_t> indices, Matrix<float> distances, int threads) {
+            compare_each_two(Z.data(), static_cast<std::int64_t>(Z.shape(0)),
+                             static_cast<std::int64_t>(Z.shape(1)), order.data(),
+                             static_cast<std::int64_t>(indices.shape(1)), indices.data(),
+                             distances.data(), threads, signalled);
         },
         Release());
 

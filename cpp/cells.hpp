@@ -302,13 +302,6 @@ inline void search(const Grouped& cells, const float* X, std::int64_t d,
         cells.scan(block, cell, best);
         block.clear();
     };
-    if (how.probes == how.length) {  // every row visits every cell
-        for (std::int64_t l = 0; l < how.length; ++l) {
-            for (std::size_t q = 0; q < rows.size(); ++q) visit(q, shortlist[l]);
-            leave(shortlist[l]);
-        }
-        return;
-    }
     const Panels centres(how.centres, d, {shortlist, shortlist + how.length}, 1, nullptr);
     const auto chosen = nearest(X, d, rows, centres, how.probes, 1, nullptr, false);
     // The home of the rows, first in the list, is searched even where others are nearer.

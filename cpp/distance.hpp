@@ -102,8 +102,12 @@ static inline void add_square(Sixteen x, float query, Sixteen& sum) {
     const __m512 away = _mm512_sub_ps((__m512)x, _mm512_set1_ps(query));
     sum = (Sixteen)_mm512_fmadd_ps(away, away, (__m512)sum);
 }
-static inline uint32_t less(Sixteen sum, float threshold) {
-    return _mm512_cmp_ps_mask((__m512)sum, _mm512_set1_ps(threshold), _CMP_LT_OQ);
+static inline Sixteen repeated(float x) { return (Sixteen)_mm512_set1_ps(x); }
+static inline Sixteen greater_of(Sixteen a, Sixteen b) {
+    return (Sixteen)_mm512_maskz_max_ps(0xFFFF, (__m512)a, (__m512)b);
+}
+static inline uint32_t less(Sixteen sum, Sixteen threshold) {
+    return _mm512_cmp_ps_mask((__m512)sum, (__m512)threshold, _CMP_LT_OQ);
 }
 #else
 struct Sixteen {
@@ -124,8 +128,13 @@ static inline void add_square(Sixteen x, float query, Sixteen& sum) {
     sum.low = multiply_add(low, low, sum.low);
     sum.high = multiply_add(high, high, sum.high);
 }
-static inline uint32_t less(Sixteen sum, float threshold) {
-    return bits(sum.low < all(threshold)) | bits(sum.high < all(threshold)) << kLanes;
+static inline Sixteen repeated(float x) { return {all(x), all(x)}; }
+static inline Lanes greater_of(Lanes a, Lanes b) { return a > b ? a : b; }
+static inline Sixteen greater_of(Sixteen a, Sixteen b) {
+    return {greater_of(a.low, b.low), greater_of(a.high, b.high)};
+}
+static inline uint32_t less(Sixteen sum, Sixteen threshold) {
+    return bits(sum.low < threshold.low) | bits(sum.high < threshold.high) << kLanes;
 }
 #endif
 
@@ -137,14 +146,17 @@ constexpr int64_t kAxes = 16;
 // Differences are squared as they are. Products, |q|^2 + |x|^2 - 2 q.x, would save one
 // of two instructions and lose all digits where groups are tight and far apart. These
 // distances only choose candidates; those that leave the search are computed afresh
-// (squared_distance), so fused multiply-add is welcome.
-template <int kCount>
+// (squared_distance), so fused multiply-add is welcome. With kBoth the points look for
+// neighbours too, and `theirs` are the thresholds of the panel.
+template <int kCount, bool kBoth>
 static uint32_t distance_block(const float* const* queries, const float* panel, int64_t d,
-                               const float* thresholds, float* out, uint32_t* below) {
+                               const float* thresholds, const float* theirs, float* out,
+                               uint32_t* below, uint32_t* below_theirs) {
     Sixteen total[kCount] = {};
     const float* query[kCount];
 #pragma GCC unroll 12
     for (int q = 0; q < kCount; ++q) query[q] = queries[q];
+    const Sixteen limits = kBoth ? sixteen(theirs) : Sixteen{};
     for (int64_t k = 0; k < d;) {
         const int64_t stop = k + kAxes < d ? k + kAxes : d;
         for (; k < stop; ++k, panel += kPanel) {
@@ -152,40 +164,49 @@ static uint32_t distance_block(const float* const* queries, const float* panel, 
 #pragma GCC unroll 12
             for (int q = 0; q < kCount; ++q) add_square(x, query[q][k], total[q]);
         }
-        uint32_t hope = 0;  // lanes in which some query may still find a neighbour
+        uint32_t hope = 0;  // lanes in which someone may still find a neighbour
 #pragma GCC unroll 12
-        for (int q = 0; q < kCount; ++q) hope |= less(total[q], thresholds[q]);
+        for (int q = 0; q < kCount; ++q) {
+            const Sixteen own = repeated(thresholds[q]);
+            hope |= less(total[q], kBoth ? greater_of(own, limits) : own);
+        }
         if (hope == 0) return 0;
     }
     uint32_t hits = 0;
 #pragma GCC unroll 12
     for (int q = 0; q < kCount; ++q) {
         __builtin_memcpy(out + q * kPanel, &total[q], sizeof total[q]);
-        below[q] = less(total[q], thresholds[q]);
-        hits |= (below[q] != 0 ? 1u : 0u) << q;
+        uint32_t some = below[q] = less(total[q], repeated(thresholds[q]));
+        if (kBoth) some |= below_theirs[q] = less(total[q], limits);
+        hits |= (some != 0 ? 1u : 0u) << q;
     }
     return hits;
 }
 
 typedef uint32_t (*DistanceBlock)(const float* const*, const float*, int64_t, const float*,
-                                  float*, uint32_t*);
+                                  const float*, float*, uint32_t*, uint32_t*);
 
-static const DistanceBlock kBlocks[] = {
-    distance_block<1>,  distance_block<2>,  distance_block<3>, distance_block<4>,
-    distance_block<5>,  distance_block<6>,
+template <bool kBoth>
+struct Blocks {
+    static constexpr DistanceBlock of[] = {
+        distance_block<1, kBoth>,  distance_block<2, kBoth>,  distance_block<3, kBoth>,
+        distance_block<4, kBoth>,  distance_block<5, kBoth>,  distance_block<6, kBoth>,
 #if defined(__AVX512F__)
-    distance_block<7>,  distance_block<8>,  distance_block<9>, distance_block<10>,
-    distance_block<11>, distance_block<12>,
+        distance_block<7, kBoth>,  distance_block<8, kBoth>,  distance_block<9, kBoth>,
+        distance_block<10, kBoth>, distance_block<11, kBoth>, distance_block<12, kBoth>,
 #endif
+    };
 };
 
 static uint32_t distances(const float* const* queries, int count, const float* panel,
-                          int64_t d, const float* thresholds, float* out, uint32_t* below) {
+                          int64_t d, const float* thresholds, const float* theirs,
+                          float* out, uint32_t* below, uint32_t* below_theirs) {
+    const DistanceBlock* of = theirs == nullptr ? Blocks<false>::of : Blocks<true>::of;
     uint32_t hits = 0;
     for (int first = 0; first < count; first += kSeats) {
         const int some = count - first < kSeats ? count - first : kSeats;
-        hits |= kBlocks[some - 1](queries + first, panel, d, thresholds + first,
-                                  out + first * kPanel, below + first)
+        hits |= of[some - 1](queries + first, panel, d, thresholds + first, theirs,
+                             out + first * kPanel, below + first, below_theirs + first)
                 << first;
     }
     return hits;

@@ -1,6 +1,7 @@
 // The loops that are compiled once per instruction set, and what they work on.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 namespace localmap {
@@ -68,6 +69,8 @@ struct Refusal {
     uint32_t lanes;
 };
 
+constexpr size_t kBesides = 8;  // numbers that are put aside at once
+
 constexpr int kQueries = 12;  // with kPanel: as many sums as a CPU has registers for
 constexpr int kPlaced = 6;    // rows that are projected or counted at once
 constexpr int kPanel = 16;
@@ -91,16 +94,22 @@ struct Rows {
                     int32_t* counts, uint8_t* lanes);
     // Move `count` numbers of Y by Adam along their forces G, and clear G.
     void (*move)(const Adam&, float* Y, float* G, float* m, float* v, int64_t count);
+    // Bring the `keep` least of `count` numbers, all different, to the front, in no order;
+    // returns the greatest of those. `aside` has room for kBesides more than count.
+    uint64_t (*bring_least)(uint64_t* some, size_t count, size_t keep, uint64_t* aside);
+    // Squared distances of up to kQueries queries, rows of d numbers, to the kPanel points
+    // of a panel, d x kPanel. Returns a bit for each query with some below its threshold;
+    // their `below` has a bit for each of these, and only their distances are whole. If
+    // `theirs` are the thresholds of the points, a bit is also for each query below one
+    // of them, and `below_theirs` tells whose.
+    uint32_t (*distances)(const float* const* queries, int count, const float* panel,
+                          int64_t d, const float* thresholds, const float* theirs,
+                          float* out, uint32_t* below, uint32_t* below_theirs);
     // Squared Euclidean distance of two rows of d numbers, summed in double: rows of
     // integers have exact distances, so equal distances stay equal in any unit.
     double (*squared_distance)(const float* a, const float* b, int64_t d);
     // How many of `count` numbers are less than each of them: its place once they are sorted.
     void (*ranks)(const double* numbers, int64_t count, int32_t* less);
-    // Squared distances of up to kQueries queries, rows of d numbers, to the kPanel points
-    // of a panel, d x kPanel. Returns a bit for each query with some below its threshold;
-    // their `below` has a bit for each of these, and only their distances are whole.
-    uint32_t (*distances)(const float* const* queries, int count, const float* panel,
-                          int64_t d, const float* thresholds, float* out, uint32_t* below);
     // Sum of the distances from `point` to `count` points stored axis by axis, each
     // axis `stride` numbers long.
     double (*distance_sum)(const float* point, const float* axes, int64_t stride,

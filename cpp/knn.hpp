@@ -75,59 +75,43 @@ inline float distance_of(Candidate one) {
     return distance;
 }
 
-// Bring the `keep` least of `count` numbers, all different, to the front, in no order. Which
-// of two numbers is less cannot be foretold: no branch depends on it.
-inline void bring_least(Candidate* some, std::size_t count, std::size_t keep) {
-    std::size_t low = 0, high = count;  // the border lies in here
-    while (high - low > 1) {
-        const Candidate a = some[low], b = some[(low + high) / 2], c = some[high - 1];
-        const Candidate pivot = std::max(std::min(a, b), std::min(std::max(a, b), c));
-        std::size_t at = low;
-        for (std::size_t j = low; j < high; ++j) {
-            const Candidate one = some[j];
-            some[j] = some[at];
-            some[at] = one;
-            at += one < pivot;
-        }
-        if (at == keep) return;
-        if (at > keep) {
-            high = at;
-        } else if (at > low) {
-            low = at;
-        } else {  // the pivot is the least
-            std::swap(some[low], *std::find(some + low, some + high, pivot));
-            if (++low == keep) return;
-        }
-    }
-}
-
-// The best `keep` candidates of each of some queries: collected loosely, cut when full.
+// The best `keep` candidates of each of some queries: collected loosely, cut when full. With
+// `ties`, those as far away as the last are offered too, and what is found does not depend on
+// the order in which points are met; without, of those the ones that came first stay.
 class Best {
 public:
-    void reset(std::int64_t queries, std::int64_t keep) {
+    void reset(std::int64_t queries, std::int64_t keep, bool ties = false) {
         keep_ = static_cast<std::size_t>(keep);
         room_ = 2 * keep_ + kPanel;
+        ties_ = ties;
         const std::size_t size = static_cast<std::size_t>(queries) * room_;
         if (size > size_) {  // not filled: nothing is read before it is written
             found_.reset(new Candidate[size]);
             size_ = size;
         }
+        aside_.resize(room_ + kBesides);
         count_.assign(static_cast<std::size_t>(queries), 0);
+        last_.assign(static_cast<std::size_t>(queries),
+                     std::numeric_limits<Candidate>::max());
         threshold_.assign(static_cast<std::size_t>(queries),
                           std::numeric_limits<float>::infinity());
     }
     float threshold(std::size_t query) const { return threshold_[query]; }
+    const float* thresholds(std::size_t query) const { return threshold_.data() + query; }
     void add(std::size_t query, Candidate one) {
+        if (one > last_[query]) return;  // as far away as the last, and a later row
         of(query)[count_[query]++] = one;
         if (count_[query] == room_ || keep_ == 1) cut(query);
     }
     // Keep the best; they come first, in no order. Returns how many there are.
     std::size_t cut(std::size_t query) {
-        Candidate* mine = of(query);
         if (count_[query] >= keep_ && count_[query] > 0) {
-            bring_least(mine, count_[query], keep_);
+            last_[query] =
+                rows().bring_least(of(query), count_[query], keep_, aside_.data());
             count_[query] = keep_;
-            threshold_[query] = distance_of(*std::max_element(mine, mine + keep_));
+            const float away = distance_of(last_[query]);
+            threshold_[query] =
+                ties_ ? std::nextafter(away, std::numeric_limits<float>::infinity()) : away;
         }
         return count_[query];
     }
@@ -135,8 +119,11 @@ public:
 
 private:
     std::size_t keep_ = 0, room_ = 0, size_ = 0;
+    bool ties_ = false;
     std::unique_ptr<Candidate[]> found_;
+    std::vector<Candidate> aside_;
     std::vector<std::size_t> count_;
+    std::vector<Candidate> last_;
     std::vector<float> threshold_;
 };
 
@@ -155,24 +142,36 @@ public:
     // Offer the points of panels [first, last) to the queries.
     void scan(const PanelView& panels, std::int64_t first, std::int64_t last,
               Best& best) const {
+        scan(panels, first, last, best, [](std::int64_t) { return nullptr; },
+             [](std::size_t, Candidate) {});
+    }
+    // The same, and the queries to the points: `theirs(p)` are the thresholds of panel p, or
+    // none; `offer(place, one)` is told of what is below that of a place among the points.
+    template <class Theirs, class Offer>
+    void scan(const PanelView& panels, std::int64_t first, std::int64_t last, Best& best,
+              Theirs theirs, Offer offer) const {
         float distance[kQueries * kPanel], thresholds[kQueries];
-        std::uint32_t below[kQueries];
-        float widest = 0.0f;
-        for (int q = 0; q < count_; ++q)
-            widest = std::max(widest, thresholds[q] = best.threshold(place_[q]));
-        if (widest == 0.0f) return;  // as many duplicates as anyone asked for
+        std::uint32_t below[kQueries], below_theirs[kQueries] = {};
+        for (int q = 0; q < count_; ++q) thresholds[q] = best.threshold(place_[q]);
         const auto distances = rows().distances;
         for (std::int64_t p = first; p < last; ++p) {
+            const float* const limits = theirs(p);
             std::uint32_t hits = distances(query_, count_, panels.data + p * kPanel * d_, d_,
-                                           thresholds, distance, below);
+                                           thresholds, limits, distance, below, below_theirs);
             for (; hits != 0; hits &= hits - 1) {
                 const int q = __builtin_ctz(hits);
-                for (std::uint32_t bits = below[q]; bits != 0; bits &= bits - 1) {
-                    const int lane = __builtin_ctz(bits);
+                const float* const away = distance + q * kPanel;
+                const auto each = [](std::uint32_t lanes, auto&& meet) {
+                    for (; lanes != 0; lanes &= lanes - 1) meet(__builtin_ctz(lanes));
+                };
+                each(below[q], [&](int lane) {
                     const std::int32_t found = panels.rows[p * kPanel + lane];
-                    if (found != row_[q])
-                        best.add(place_[q], candidate(distance[q * kPanel + lane], found));
-                }
+                    if (found != row_[q]) best.add(place_[q], candidate(away[lane], found));
+                });
+                each(below_theirs[q], [&](int lane) {
+                    offer(static_cast<std::size_t>(p * kPanel + lane),
+                          candidate(away[lane], row_[q]));
+                });
                 thresholds[q] = best.threshold(place_[q]);
             }
         }

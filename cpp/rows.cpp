@@ -8,6 +8,7 @@
 #include "isa.hpp"
 #include "placing.hpp"
 #include "push.hpp"
+#include "select.hpp"
 
 namespace localmap {
 namespace LOCALMAP_ISA {
@@ -16,8 +17,10 @@ namespace LOCALMAP_ISA {
 #define LOCALMAP_NAME(name) LOCALMAP_TEXT(name)
 
 extern const Rows kRows;
-const Rows kRows = {gather,    push,         push_pairs, draw,   move,   squared_distance, ranks,
-                    distances, distance_sum, project,    within, settle, byte_tile, LOCALMAP_NAME(LOCALMAP_ISA)};
+const Rows kRows = {gather,      push,         push_pairs,       draw,  move,
+                    bring_least, distances,    squared_distance, ranks, distance_sum,
+                    project,     within,       settle,           byte_tile,
+                    LOCALMAP_NAME(LOCALMAP_ISA)};
 
 }  // namespace LOCALMAP_ISA
 }  // namespace localmap

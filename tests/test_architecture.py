@@ -147,11 +147,12 @@ def test_every_source_file_is_short():
     "search",
     [
         "kernels.exact_neighbors(Z, 60, 2)",
+        "kernels.compare_each_two(Z, np.arange(len(Z), dtype=np.int32), 60, 2)",
         "nearest_neighbors(Z, 60, Workshop(2))",
     ],
 )
 def test_ctrl_c_stops_a_long_native_call_within_a_second(search):
-    """Either search of 60,000 x 64 takes many seconds; the signal comes after 0.5 s."""
+    """Each search of 60,000 x 64 takes many seconds; the signal comes after 0.5 s."""
     code = f"""
 import signal, threading, time, os, numpy as np
 from localmap import kernels

@@ -31,8 +31,39 @@ def test_equals_brute_force(n, d, k):
     assert graph.indices.dtype == np.int32
 
 
+@pytest.mark.parametrize(
+    ("n", "d", "k", "values"),
+    [
+        (3000, 12, 60, 0),  # not on a grid
+        (3000, 3, 60, 3),  # most rows are as far away as others
+        (1000, 2, 30, 1),  # all are the same
+        (500, 1, 20, 100),
+        (145, 40, 60, 0),  # one row more than a run
+        (3, 2, 2, 2),
+        (2, 4, 1, 0),
+    ],
+)
+def test_comparing_each_two_once_finds_what_comparing_all_finds(n, d, k, values):
+    rng = np.random.default_rng(n)
+    Z = rng.integers(0, values, (n, d)) if values else rng.normal(size=(n, d))
+    Z = Z.astype(np.float32)
+    plain, distances = kernels.exact_neighbors(Z, k, 2)
+    for threads in (1, 2, 5):
+        for order in (np.arange(n), rng.permutation(n), np.argsort(Z[:, 0])):
+            found = kernels.compare_each_two(Z, order.astype(np.int32), k, threads)
+            np.testing.assert_array_equal(found[0], plain)
+            np.testing.assert_array_equal(found[1], distances)
+
+
+@pytest.mark.parametrize("order", [[0, 1, 1], [0, 1], [0, 1, 3], [0, 1, -1]])
+def test_an_order_that_leaves_a_row_out_is_refused(order):
+    Z = np.zeros((3, 2), dtype=np.float32)
+    with pytest.raises(ValueError, match="rows"):
+        kernels.compare_each_two(Z, np.array(order, dtype=np.int32), 1)
+
+
 @pytest.mark.parametrize("tight", [False, True])
-def test_searching_every_cell_gives_the_bits_of_brute_force(tight):
+def test_a_few_thousand_rows_get_the_bits_of_brute_force(tight):
     rng = np.random.default_rng(1)
     Z = rng.normal(size=(3000, 40)) * np.linspace(3, 0.1, 40)
     if tight:  # groups far apart, and one of duplicates

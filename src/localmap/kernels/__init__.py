@@ -42,6 +42,7 @@ from localmap.kernels.products import ByteProducts
 from localmap.kernels.search import (
     MISSED,
     Missed,
+    compare_each_two,
     exact_neighbors,
     let_in,
     missed_neighbors,
@@ -66,6 +67,7 @@ __all__ = [
     "cell_probes",
     "check_cells",
     "check_finite_map",
+    "compare_each_two",
     "core_file",
     "exact_neighbors",
     "find_for_others",

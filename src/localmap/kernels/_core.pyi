@@ -111,6 +111,13 @@ def exact_neighbors(
     distances: NDArray[np.float32],
     threads: int,
 ) -> None: ...
+def compare_each_two(
+    Z: NDArray[np.float32],
+    order: NDArray[np.int32],
+    indices: NDArray[np.int32],
+    distances: NDArray[np.float32],
+    threads: int,
+) -> None: ...
 def cell_centres(
     sample: NDArray[np.float32], cells: int, threads: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int32]]: ...

@@ -183,6 +183,7 @@ def test_first_use_times_every_package(results, monkeypatch):
     text = (results / "first_use.md").read_text()
     assert "| localmap |" in text
     assert "| `import localmap` |" in text
+    assert "scikit-learn's base class alone take" in text
     timed = {"us: numpy": [1.0, 2.0], "us: import us": [3.5, 2.5]}
     assert first_use.beyond_numpy(timed) == {"us: import us": [2.5, 0.5]}
 

@@ -247,9 +247,10 @@ def random_starts(results: Path) -> Section:
         (
             (
                 "Broken and joined are counted without eyes, by the visible groups of "
-                "localmap.metrics. Starts are those that each package draws: normal "
-                "for ours and the authors', uniform for UMAP. Methods or runs that "
-                "are not listed were not run, for want of machine time."
+                "localmap.metrics. Starts are those that each package draws: uniform "
+                "for UMAP, a random projection for h-NNE, normal for the others; "
+                "PHATE has none and gets another seed. NCVis, a network, takes too "
+                "long; runs that are not listed were not done."
             ),
         ),
         (counted,),

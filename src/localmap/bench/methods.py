@@ -152,7 +152,10 @@ def _trimap(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
 
     # It takes no seed; what it compiles draws from a generator of its own.
     np.random.seed(seed)  # noqa: NPY002 - what the rest of trimap draws from
-    return trimap.TRIMAP(verbose=False, **params).fit_transform(X.astype(np.float32))
+    params = dict(params)
+    start = params.pop("init", None)
+    model = trimap.TRIMAP(verbose=False, **params)
+    return model.fit_transform(X.astype(np.float32), init=start)
 
 
 def _phate(X: NDArray[Any], seed: int, params: dict[str, Any]) -> Any:
@@ -174,9 +177,15 @@ def _contrastive(**fixed: Any) -> Map:
         import torch
 
         torch.manual_seed(seed)
-        model = cne.CNE(seed=seed, **fixed, **params)
+        params = dict(params)
+        start: NDArray[Any] | None = None
+        if params.pop("init", "pca") == "random":  # as narrow as its own
+            draw = np.random.default_rng(seed).normal(scale=1e-4, size=(len(X), 2))
+            start = draw.astype(np.float32)
         # A parametric model has no start, but 0.4.0 asks how long that is.
-        start = np.zeros((len(X), 2)) if fixed.get("parametric") else None
+        elif fixed.get("parametric"):
+            start = np.zeros((len(X), 2))
+        model = cne.CNE(seed=seed, **fixed, **params)
         return model.fit_transform(X.astype(np.float32), init=start)
 
     return embed

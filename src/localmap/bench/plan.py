@@ -52,6 +52,10 @@ STARTS: Final = {
     "umap": ("init", "random"),
     "largevis": ("init", "normal"),
     "tsne": ("initialization", "random"),
+    "trimap": ("init", "random"),
+    "hnne": ("preliminary_embedding", "random_linear"),
+    "negtsne": ("init", "random"),
+    "infonc": ("init", "random"),
 }
 GROUP_MEASURES: Final = (
     "silhouette", "ARI of visible groups", "visible groups", "preservation",
@@ -140,7 +144,7 @@ PRESETS: Final[dict[str, Preset]] = {
     "init": Preset(
         "random starts: in how many runs is each group one and alone?",
         ("digits", "mnist"),
-        tuple(STARTS),
+        (*STARTS, "phate"),  # which has no start, only a seed
         10,
         {name: {key: (value,)} for name, (key, value) in STARTS.items()},
         measures=("silhouette", "splits", "merges"),

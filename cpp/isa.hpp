@@ -94,7 +94,7 @@ struct Rows {
                     int32_t* counts, uint8_t* lanes);
     // Move `count` numbers of Y by Adam along their forces G, and clear G.
     void (*move)(const Adam&, float* Y, float* G, float* m, float* v, int64_t count);
-    // Bring the `keep` least of `count` numbers, all different, to the front, in no order;
+    // Bring the `keep` least of `count` numbers to the front, in no order;
     // returns the greatest of those. `aside` has room for kBesides more than count.
     uint64_t (*bring_least)(uint64_t* some, size_t count, size_t keep, uint64_t* aside);
     // Squared distances of up to kQueries queries, rows of d numbers, to the kPanel points

@@ -75,56 +75,64 @@ inline float distance_of(Candidate one) {
     return distance;
 }
 
-// The best `keep` candidates of each of some queries: collected loosely, cut when full. With
-// `ties`, those as far away as the last are offered too, and what is found does not depend on
-// the order in which points are met; without, of those the ones that came first stay.
+// The best `keep` candidates of each of some queries: collected loosely, cut when full.
 class Best {
 public:
-    void reset(std::int64_t queries, std::int64_t keep, bool ties = false) {
+    void reset(std::int64_t queries, std::int64_t keep) {
         keep_ = static_cast<std::size_t>(keep);
         room_ = 2 * keep_ + kPanel;
-        ties_ = ties;
-        const std::size_t size = static_cast<std::size_t>(queries) * room_;
-        if (size > size_) {  // not filled: nothing is read before it is written
-            found_.reset(new Candidate[size]);
-            size_ = size;
+        const auto count = static_cast<std::size_t>(queries);
+        if (count * room_ > size_) {  // not filled: nothing is read before it is written
+            size_ = count * room_;
+            found_.reset(new Candidate[size_]);
         }
         aside_.resize(room_ + kBesides);
-        count_.assign(static_cast<std::size_t>(queries), 0);
-        last_.assign(static_cast<std::size_t>(queries),
-                     std::numeric_limits<Candidate>::max());
-        threshold_.assign(static_cast<std::size_t>(queries),
-                          std::numeric_limits<float>::infinity());
+        count_.assign(count, 0);
+        last_.assign(count, candidate(std::numeric_limits<float>::infinity(), kNoRow));
+        below_.assign(count, std::numeric_limits<float>::infinity());
+        up_to_ = below_;
+        latest_.assign((count + kPanel - 1) / kPanel, kNoRow);
     }
-    float threshold(std::size_t query) const { return threshold_[query]; }
-    const float* thresholds(std::size_t query) const { return threshold_.data() + query; }
+    // What the distance of a row must be below to be among the best. Of rows as far away as
+    // the last the earlier ones are better: those from row `from` on may be none of them.
+    float threshold(std::size_t query, std::int32_t from) const {
+        return row_of(last_[query]) < from ? below_[query] : up_to_[query];
+    }
+    // The same of a panel of queries.
+    const float* thresholds(std::size_t query, std::int32_t from) const {
+        return (latest_[query / kPanel] < from ? below_ : up_to_).data() + query;
+    }
     void add(std::size_t query, Candidate one) {
-        if (one > last_[query]) return;  // as far away as the last, and a later row
+        if (one > last_[query]) return;
         of(query)[count_[query]++] = one;
         if (count_[query] == room_ || keep_ == 1) cut(query);
     }
     // Keep the best; they come first, in no order. Returns how many there are.
     std::size_t cut(std::size_t query) {
-        if (count_[query] >= keep_ && count_[query] > 0) {
-            last_[query] =
-                rows().bring_least(of(query), count_[query], keep_, aside_.data());
-            count_[query] = keep_;
-            const float away = distance_of(last_[query]);
-            threshold_[query] =
-                ties_ ? std::nextafter(away, std::numeric_limits<float>::infinity()) : away;
-        }
-        return count_[query];
+        if (count_[query] < keep_ || keep_ == 0) return count_[query];
+        last_[query] = rows().bring_least(of(query), count_[query], keep_, aside_.data());
+        below_[query] = distance_of(last_[query]);
+        // Above nought by more than what a CPU may take for nought.
+        up_to_[query] =
+            std::max(std::nextafter(below_[query], std::numeric_limits<float>::infinity()),
+                     std::numeric_limits<float>::min());
+        const std::size_t panel = query / kPanel * kPanel;
+        std::int32_t latest = kNoRow;
+        for (std::size_t q = panel; q < std::min(panel + kPanel, last_.size()); ++q)
+            latest = std::max(latest, row_of(last_[q]));
+        latest_[query / kPanel] = latest;
+        return count_[query] = keep_;
     }
     Candidate* of(std::size_t query) { return found_.get() + query * room_; }
 
 private:
     std::size_t keep_ = 0, room_ = 0, size_ = 0;
-    bool ties_ = false;
     std::unique_ptr<Candidate[]> found_;
     std::vector<Candidate> aside_;
     std::vector<std::size_t> count_;
     std::vector<Candidate> last_;
-    std::vector<float> threshold_;
+    std::vector<float> below_, up_to_;
+    std::vector<std::int32_t> latest_;  // of the last of each panel
 };
 
 // A few queries, with their places in a Best.
@@ -139,20 +147,27 @@ public:
         row_[count_] = row;
         place_[count_++] = place;
     }
-    // Offer the points of panels [first, last) to the queries.
+    // Offer the points of panels [first, last) to the queries; of points as far away as the
+    // last those that came first stay.
     void scan(const PanelView& panels, std::int64_t first, std::int64_t last,
               Best& best) const {
-        scan(panels, first, last, best, [](std::int64_t) { return nullptr; },
+        constexpr auto from = std::numeric_limits<std::int32_t>::max();
+        float widest = 0.0f;
+        for (int q = 0; q < count_; ++q)
+            widest = std::max(widest, best.threshold(place_[q], from));
+        if (widest == 0.0f) return;  // as many duplicates as anyone asked for
+        scan(panels, first, last, best, from, [](std::int64_t) { return nullptr; },
              [](std::size_t, Candidate) {});
     }
-    // The same, and the queries to the points: `theirs(p)` are the thresholds of panel p, or
-    // none; `offer(place, one)` is told of what is below that of a place among the points.
+    // The same, and the queries to the points. The points are rows from `from` on, and what
+    // is found does not depend on when they come. `theirs(p)` are the thresholds of panel p,
+    // or none; `offer(place, one)` is told of what is below that of a place among the points.
     template <class Theirs, class Offer>
     void scan(const PanelView& panels, std::int64_t first, std::int64_t last, Best& best,
-              Theirs theirs, Offer offer) const {
+              std::int32_t from, Theirs theirs, Offer offer) const {
         float distance[kQueries * kPanel], thresholds[kQueries];
         std::uint32_t below[kQueries], below_theirs[kQueries] = {};
-        for (int q = 0; q < count_; ++q) thresholds[q] = best.threshold(place_[q]);
+        for (int q = 0; q < count_; ++q) thresholds[q] = best.threshold(place_[q], from);
         const auto distances = rows().distances;
         for (std::int64_t p = first; p < last; ++p) {
             const float* const limits = theirs(p);
@@ -172,7 +187,7 @@ public:
                     offer(static_cast<std::size_t>(p * kPanel + lane),
                           candidate(away[lane], row_[q]));
                 });
-                thresholds[q] = best.threshold(place_[q]);
+                thresholds[q] = best.threshold(place_[q], from);
             }
         }
     }

@@ -67,7 +67,10 @@ static uint64_t bring_least(uint64_t* some, size_t count, size_t keep, uint64_t*
         const uint64_t rest = c < most ? c : most;
         const uint64_t pivot = least < rest ? rest : least;  // the median of three
         size_t at = divide(some, low, high, pivot, aside);
-        if (at == low) at = divide(some, low, high, pivot + 1, aside);  // the least of all
+        if (at == low) {  // the pivot is the least: those that equal it come first
+            at = divide(some, low, high, pivot + 1, aside);
+            if (at >= keep) break;
+        }
         if (at == keep) break;
         (at > keep ? high : low) = at;
     }

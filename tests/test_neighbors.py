@@ -62,6 +62,20 @@ def test_an_order_that_leaves_a_row_out_is_refused(order):
         kernels.compare_each_two(Z, np.array(order, dtype=np.int32), 1)
 
 
+def test_distances_that_overflow_end_the_search_all_the_same():
+    """Centres of cells are as far away as each other then: no number is the least."""
+    Z = (np.random.default_rng(0).normal(size=(3000, 10)) * 1e19).astype(np.float32)
+    graph = nearest_neighbors(Z, 60, Workshop(2))
+    np.testing.assert_array_equal(graph.indices, kernels.exact_neighbors(Z, 60)[0])
+
+
+def test_long_lists_are_the_same(monkeypatch):
+    Z = clusters(2500, 6, 3)
+    short = nearest_neighbors(Z, 40, Workshop(2)).indices
+    monkeypatch.setattr(neighbors, "LONG_LIST", 30)
+    np.testing.assert_array_equal(nearest_neighbors(Z, 40, Workshop(2)).indices, short)
+
+
 @pytest.mark.parametrize("tight", [False, True])
 def test_a_few_thousand_rows_get_the_bits_of_brute_force(tight):
     rng = np.random.default_rng(1)

@@ -31,8 +31,10 @@ from localmap.geometry.workshop import Part, Workshop
 EXACT_ROWS: Final = 20_000
 
 # Above this many rows each two are compared once, those that lie together first: the
-# same result in less than half the time.
+# same result in less than half the time. The lists of all rows grow at once then; long
+# ones are made one after the other.
 PLAIN_ROWS: Final = 2_000
+LONG_LIST: Final = 300
 
 # Rows whose true neighbours are found, to choose the number of cells and to tell how
 # good the search was: the standard error of a recall of 0.98 is 0.002.
@@ -174,7 +176,7 @@ def nearest_neighbors(
     """
     workshop = workshop or Workshop()
     n, n_threads = len(Z), workshop.n_threads
-    if n <= PLAIN_ROWS:
+    if n <= PLAIN_ROWS or (n <= EXACT_ROWS and k > LONG_LIST):
         return KNNGraph(*kernels.exact_neighbors(Z, k, n_threads))
     if n <= EXACT_ROWS:
         order = group(Z, int(n**0.5), workshop).order

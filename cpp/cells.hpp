@@ -255,8 +255,8 @@ public:
                          const std::int64_t from = first_[static_cast<std::size_t>(first + begin)];
                          const std::int64_t to = first_[static_cast<std::size_t>(first + end)];
                          for (std::int64_t p = from; p < to; ++p)
-                             pack_panel(Z_, d_, rows_.data() + p * kPanel,
-                                        packed_ + p * kPanel * d_);
+                             localmap::rows().pack(Z_, d_, rows_.data() + p * kPanel,
+                                                   packed_ + p * kPanel * d_);
                      });
     }
     void scan(const Block& block, std::int32_t cell, Best& best) const {

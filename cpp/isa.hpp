@@ -97,6 +97,8 @@ struct Rows {
     // Bring the `keep` least of `count` numbers to the front, in no order;
     // returns the greatest of those. `aside` has room for kBesides more than count.
     uint64_t (*bring_least)(uint64_t* some, size_t count, size_t keep, uint64_t* aside);
+    // Rows of d numbers, those that `rows` names, as a panel; nothing where it is below 0.
+    void (*pack)(const float* Z, int64_t d, const int32_t* rows, float* panel);
     // Squared distances of up to kQueries queries, rows of d numbers, to the kPanel points
     // of a panel, d x kPanel. Returns a bit for each query with some below its threshold;
     // their `below` has a bit for each of these, and only their distances are whole. If

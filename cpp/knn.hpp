@@ -27,27 +27,18 @@ struct PanelView {
     const std::int32_t* rows;
 };
 
-inline void pack_panel(const float* Z, std::int64_t d, const std::int32_t* rows,
-                       float* panel) {
-    for (int lane = 0; lane < kPanel; ++lane)
-        for (std::int64_t k = 0; k < d; ++k)  // no point is infinitely far away
-            panel[k * kPanel + lane] = rows[lane] == kNoRow
-                                           ? std::numeric_limits<float>::infinity()
-                                           : Z[rows[lane] * d + k];
-}
-
 class Panels {
 public:
-    Panels(const float* Z, std::int64_t d, std::vector<std::int32_t> rows, int threads,
+    Panels(const float* Z, std::int64_t d, std::vector<std::int32_t> names, int threads,
            Poll poll)
-        : rows_(std::move(rows)) {
+        : rows_(std::move(names)) {
         rows_.resize((rows_.size() + kPanel - 1) / kPanel * kPanel, kNoRow);
         data_.resize(rows_.size() * static_cast<std::size_t>(d));
         parallel_for(count(), 64, threads, poll,
                      [&](std::int64_t begin, std::int64_t end, int) {
                          for (std::int64_t p = begin; p < end; ++p)
-                             pack_panel(Z, d, rows_.data() + p * kPanel,
-                                        data_.data() + p * kPanel * d);
+                             rows().pack(Z, d, rows_.data() + p * kPanel,
+                                         data_.data() + p * kPanel * d);
                      });
     }
     std::int64_t count() const { return static_cast<std::int64_t>(rows_.size()) / kPanel; }
@@ -283,12 +274,17 @@ void scan_all(const Panels& panels, std::int64_t d, std::int64_t count, Query qu
 
 constexpr std::int64_t kTile = 16 * kQueries;  // queries that share a run of panels
 
-// Queries in a tile where there are so many: no thread has a tile more than another.
+// The size of parts of at most `most` of which no thread has one more than another.
+inline std::int64_t equal_parts(std::int64_t count, std::int64_t most, int threads) {
+    const std::int64_t each = (count + threads - 1) / threads;  // of a thread
+    const std::int64_t parts = std::max<std::int64_t>(1, (each + most - 1) / most);
+    return std::max<std::int64_t>(1, (each + parts - 1) / parts);
+}
+
+// Queries in a tile where there are so many: whole blocks.
 inline std::int64_t tile_of(std::int64_t count, int threads) {
-    const std::int64_t each = (count + threads - 1) / threads;  // queries of a thread
-    const std::int64_t tiles = std::max<std::int64_t>(1, (each + kTile - 1) / kTile);
-    const std::int64_t size = (each + tiles - 1) / tiles;
-    return std::max<std::int64_t>(1, (size + kQueries - 1) / kQueries) * kQueries;
+    const std::int64_t size = equal_parts(count, kTile, threads);
+    return (size + kQueries - 1) / kQueries * kQueries;
 }
 
 // The k nearest rows of Z for each of `count` queries, by comparing with all rows.

@@ -9,9 +9,9 @@
 
 namespace localmap {
 
-// Rows searched together. Few share a home; those of homes side by side share most of
-// their cells, and a cell is compared with several at a time.
-constexpr std::int64_t kOthers = 384;
+// Rows searched together, at most. Few share a home; those of homes side by side share most
+// of their cells, and a cell is compared with several at a time.
+constexpr std::int64_t kOthers = 1024;
 
 // Cells that a row searches first: what they hold keeps most of the others out.
 constexpr std::int64_t kFirst = 4;
@@ -63,18 +63,24 @@ private:
         }
     }
     // Search cell by cell.
-    void visit(std::vector<Visit>& visits, Best& best) {
-        std::sort(visits.begin(), visits.end(), [](const Visit& a, const Visit& b) {
-            return a.cell < b.cell || (a.cell == b.cell && a.place < b.place);
-        });
+    void visit(const std::vector<Visit>& visits, Best& best) {
+        // Places in the order of their cells, and where those of each end.
+        ends_.assign(static_cast<std::size_t>(cells_.count()) + 1, 0);
+        for (const Visit& one : visits) ++ends_[static_cast<std::size_t>(one.cell) + 1];
+        for (std::size_t c = 1; c < ends_.size(); ++c) ends_[c] += ends_[c - 1];
+        places_.resize(visits.size());
+        for (const Visit& one : visits)
+            places_[ends_[static_cast<std::size_t>(one.cell)]++] =
+                static_cast<std::size_t>(one.place);
         Block block(d_);
-        for (std::size_t v = 0; v < visits.size(); ++v) {
-            const auto [cell, place] = visits[v];
-            block.add(queries_ + rows_[place] * d_, kNoRow, static_cast<std::size_t>(place));
-            if (!block.full() && v + 1 < visits.size() && visits[v + 1].cell == cell) continue;
-            cells_.scan(block, cell, best);
-            block.clear();
-        }
+        std::size_t v = 0;
+        for (std::int32_t cell = 0; cell < cells_.count(); ++cell)
+            for (const std::size_t end = ends_[static_cast<std::size_t>(cell)]; v < end;) {
+                block.add(queries_ + rows_[places_[v]] * d_, kNoRow, places_[v]);
+                if (++v < end && !block.full()) continue;
+                cells_.scan(block, cell, best);
+                block.clear();
+            }
     }
 
     const Grouped& cells_;
@@ -83,6 +89,7 @@ private:
     const float* queries_;
     const std::int32_t *home_, *rows_ = nullptr;
     std::vector<Visit> first_, rest_;
+    std::vector<std::size_t> ends_, places_;
 };
 
 // The k nearest rows of each of other rows, whose cells are `home`. What one of them finds
@@ -97,8 +104,10 @@ inline void find_for_others(const Grouped& cells, std::int64_t n, std::int64_t d
         return home[a] < home[b] || (home[a] == home[b] && a < b);
     });
     const std::int64_t keep = std::min(n, k + kSpare);
-    parallel_for(count, kOthers, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
-        Best best;
+    std::vector<Best> bests(static_cast<std::size_t>(threads));
+    parallel_for(count, equal_parts(count, kOthers, threads), threads, poll,
+                 [&](std::int64_t begin, std::int64_t end, int worker) {
+        Best& best = bests[static_cast<std::size_t>(worker)];
         Exact exact;
         Others(cells, d, how, queries, home)
             .search(rows.data() + begin, end - begin, keep, best);

@@ -35,7 +35,7 @@ public:
             doubtful_[lane] = static_cast<float>(limits_[lane] * (1.0 + off) + lost);
             counts_[lane] = 0;
         }
-        pack_panel(Z_, d_, rows_, panel_.data());
+        rows().pack(Z_, d_, rows_, panel_.data());
     }
     // Count some of the rows that were found.
     void count(const std::int32_t* found, int some) {

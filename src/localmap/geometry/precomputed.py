@@ -39,6 +39,9 @@ class DistancesOnly:
     def __len__(self) -> int:
         return self.n
 
+    # Given distances are not rounded.
+    most_rounding: ClassVar[float] = 0.0
+
     def rounding(self, rows: NDArray[np.int32]) -> NDArray[np.float64]:
         """Given distances are not rounded."""
         return np.zeros(len(rows))

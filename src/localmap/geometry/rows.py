@@ -138,13 +138,22 @@ class RowSpace:
 
     def rounding(self, rows: NDArray[np.int32]) -> NDArray[np.float64]:
         """How far a training row may lie from itself when it is projected again."""
-        if self.preprocessing.components is None:
-            return np.zeros(len(rows))
-        D = len(self.preprocessing.components)
         some = self.Z[rows]
         sizes = np.sqrt(np.einsum("ij,ij->i", some, some, dtype=np.float64))
-        one = REPEATED * float(np.finfo(np.float32).eps) * math.sqrt(D)
-        return np.asarray(one * sizes)
+        return np.asarray(self._rounding_of_one * sizes)
+
+    @property
+    def most_rounding(self) -> float:
+        """No training row may lie farther: all are within the unit in each column."""
+        return 2.0 * self._rounding_of_one * math.sqrt(len(self.preprocessing.centre))
+
+    @property
+    def _rounding_of_one(self) -> float:
+        """How far a row of length one may lie from itself."""
+        if self.preprocessing.components is None:
+            return 0.0
+        D = len(self.preprocessing.components)
+        return REPEATED * float(np.finfo(np.float32).eps) * math.sqrt(D)
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k != "_index"}

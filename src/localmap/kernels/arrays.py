@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import sys
+from functools import lru_cache
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from joblib import cpu_count
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_info
+from threadpoolctl import ThreadpoolController
 
 from localmap.kernels import _core
 
@@ -27,12 +29,19 @@ def thread_count(n_jobs: int | None) -> int:
         return 1
     if n_jobs > 0:
         return n_jobs
-    limits = [
-        library["num_threads"]
-        for library in threadpool_info()
-        if library["user_api"] == "openmp"
-    ]
+    limits = [library.num_threads for library in _openmp(len(sys.modules))]
     return max(1, int(min([cpu_count(), *limits])) + 1 + n_jobs)
+
+
+@lru_cache(maxsize=1)
+def _openmp(n_modules: int) -> list[Any]:
+    """Find the OpenMP libraries of so many modules.
+
+    It reads all that the process has loaded, which takes 2 ms: not at each call.
+    """
+    del n_modules  # more of them may have brought another library
+    libraries = ThreadpoolController().lib_controllers
+    return [library for library in libraries if library.user_api == "openmp"]
 
 
 def core_file() -> str:

@@ -171,6 +171,7 @@ def trusted_of_new(
     distances: kernels.Floats,
     near: kernels.Ints,
     counts: NDArray[np.uint8],
+    n_threads: int = 1,
 ) -> tuple[kernels.Ints, NDArray[np.uint16]]:
     """Do the same for rows that are placed in a finished map.
 
@@ -183,7 +184,9 @@ def trusted_of_new(
     around = trust.usual[found[:, :among]].mean(axis=1, dtype=np.float64)
     usual = np.maximum(around, shares.mean(axis=1, dtype=np.float64))
     sizes = distances[:, among - 1].astype(np.float64)
-    return _ordered(near, shares, usual, sizes, trust.usual, trust.sizes, among)
+    return _ordered(
+        near, shares, usual, sizes, trust.usual, trust.sizes, among, n_threads
+    )
 
 
 def _ordered(

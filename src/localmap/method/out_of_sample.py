@@ -106,7 +106,9 @@ def _place_rows(
     if fitted.trust is not None and isinstance(fitted.space, RowSpace):
         among, _, sizes = fitted.trust
         counts = fitted.space.shared_with(found[:, :among], near, sizes, n_threads)
-        near, trusted = trusted_of_new(fitted.trust, found, distances, near, counts)
+        near, trusted = trusted_of_new(
+            fitted.trust, found, distances, near, counts, n_threads
+        )
     Y = kernels.relax(
         fitted.Y,
         near,
@@ -121,12 +123,21 @@ def _place_rows(
         key=fitted.key,
         n_threads=n_threads,
     )
-    nearest = found[:, 0]
-    same = np.maximum(SAME * fitted.scales[nearest], fitted.space.rounding(nearest))
-    known = distances[:, 0] <= same
-    Y[known] = fitted.Y[nearest[known]]
+    known = _known(fitted, found[:, 0], distances[:, 0])
+    Y[known] = fitted.Y[found[known, 0]]
     ordered = order.astype(np.int32)
     return by_row(ordered, Y), by_row(ordered, away.astype(np.float32))
+
+
+def _known(
+    fitted: FittedMap, nearest: kernels.Ints, distances: kernels.Floats
+) -> NDArray[np.int64]:
+    """Return which new rows are training rows, those nearest to them."""
+    same = SAME * fitted.scales[nearest]
+    may_be = np.maximum(same, fitted.space.most_rounding)
+    close = np.flatnonzero(distances <= may_be)
+    same = np.maximum(same[close], fitted.space.rounding(nearest[close]))
+    return close[distances[close] <= same]
 
 
 def _reach(fitted: FittedMap) -> float:

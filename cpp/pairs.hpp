@@ -164,16 +164,24 @@ inline void near(const std::int32_t* indices, const float* distances, const doub
                  const double* scales, std::int64_t n, std::int64_t m, std::int64_t k, std::int32_t* out,
                  int threads, Poll poll) {
     parallel_for(n, kRowGrain, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
-        std::vector<std::pair<double, std::int64_t>> scaled(static_cast<std::size_t>(m));
+        // The least so far, in order: rows come nearest first, and few get in later.
+        std::vector<double> room(static_cast<std::size_t>(k));
+        double* const least = room.data();
         for (std::int64_t i = begin; i < end; ++i) {
+            std::int32_t* const kept = out + i * k;
             for (std::int64_t s = 0; s < m; ++s) {
+                const std::int32_t row = indices[i * m + s];
                 const double distance = distances[i * m + s];
-                scaled[static_cast<std::size_t>(s)] = {
-                    distance * distance / (own[i] * scales[indices[i * m + s]]), s};
+                const double scaled = distance * distance / (own[i] * scales[row]);
+                if (s >= k && !(scaled < least[k - 1])) continue;
+                std::int64_t at = std::min(s, k - 1);
+                for (; at > 0 && scaled < least[at - 1]; --at) {
+                    least[at] = least[at - 1];
+                    kept[at] = kept[at - 1];
+                }
+                least[at] = scaled;
+                kept[at] = row;
             }
-            std::partial_sort(scaled.begin(), scaled.begin() + k, scaled.end());
-            for (std::int64_t s = 0; s < k; ++s)
-                out[i * k + s] = indices[i * m + scaled[static_cast<std::size_t>(s)].second];
         }
     });
 }

@@ -118,14 +118,21 @@ inline void medoids(const float* Y, std::int64_t dim, const std::int32_t* near,
                     std::int64_t count, std::int64_t k, float* out, int threads,
                     Poll poll) {
     parallel_for(count, 256, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
+        std::vector<double> totals(static_cast<std::size_t>(k));
         for (std::int64_t i = begin; i < end; ++i) {
             const std::int32_t* mine = near + i * k;
+            // Each two are measured once; every sum is still taken in the order of the others.
+            std::fill(totals.begin(), totals.end(), 0.0);
+            for (std::int64_t a = 0; a < k; ++a)
+                for (std::int64_t b = a + 1; b < k; ++b) {
+                    const double apart = std::sqrt(
+                        double(squared_away<0>(Y + mine[a] * dim, Y + mine[b] * dim, dim)));
+                    totals[static_cast<std::size_t>(a)] += apart;
+                    totals[static_cast<std::size_t>(b)] += apart;
+                }
             double least = 0.0;
             for (std::int64_t a = 0; a < k; ++a) {
-                double total = 0.0;
-                for (std::int64_t b = 0; b < k; ++b)
-                    total += std::sqrt(double(
-                        squared_away<0>(Y + mine[a] * dim, Y + mine[b] * dim, dim)));
+                const double total = totals[static_cast<std::size_t>(a)];
                 if (a > 0 && total >= least) continue;
                 least = total;
                 std::copy(Y + mine[a] * dim, Y + (mine[a] + 1) * dim, out + i * dim);

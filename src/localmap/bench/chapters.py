@@ -144,7 +144,7 @@ def ablation(results: Path) -> Section:
             (
                 "Near weights only and local further pairs only are the paper's two "
                 "halves, distance 10 is both; the last two are the default without "
-                "and with pairs that are trusted. One seed."
+                "and with pairs that are trusted."
             ),
             *_torn(rows),
         ),
@@ -172,7 +172,7 @@ def _torn(rows: list[dict[str, Any]]) -> tuple[str, ...]:
         for title, m in [(METHODS[row["method"]].title, row.get("measures", {}))]
         if row["dataset"] == "mnist" and row["seed"] == 0 and "merges" in m
     ]
-    return (f"MNIST: {'; '.join(told)}.",) if told else ()
+    return (f"MNIST, first seed: {'; '.join(told)}.",) if told else ()
 
 
 def growth(results: Path) -> Section:

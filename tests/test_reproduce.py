@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from localmap.bench import beside, reproduce, starts
-from localmap.bench.chapters import CHAPTERS, million, silhouettes
+from localmap.bench.chapters import CHAPTERS, growth, million, silhouettes
 from localmap.bench.methods import METHODS
 from localmap.bench.plan import PRESETS
 from localmap.bench.sections import Picture, Section, Sheet, write
@@ -54,6 +54,28 @@ def test_no_empty_cell_is_unexplained():
     assert "Empty: NCVis: took more than 9 s (coil20)." in said
     assert any(text.startswith("Empty: NCVis: not run (digits") for text in said)
     assert len(said) == 1 + len(beside.SHOWN)
+
+
+def test_a_size_without_a_time_says_why(tmp_path):
+    def timed(method, n, **more):
+        return row(method, f"mixture{n}", {}, rows=n, **more)
+
+    known(
+        tmp_path / "scale",
+        [
+            timed("pca", 1000, seconds=0.1),
+            timed("pca", 10_000, seconds=0.1),
+            timed("umap", 1000, seconds=61.0),
+            timed("tsne", 1000, seconds=59.0),
+            row("phate", "mixture1000", {}, failed="took more than 600 s"),
+        ],
+    )
+    said = growth(tmp_path).here
+    rate = "610 s or more by its rate on fewer rows"
+    assert f"Empty: UMAP on mixture10000: not run, {rate}." in said
+    assert "Empty: t-SNE on mixture10000: not run." in said
+    assert "Empty: PHATE on mixture1000: took more than 600 s." in said
+    assert not any("PCA" in text for text in said)
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def growth(results: Path) -> Section:
 
 
 def _too_long(rows: list[dict[str, Any]]) -> list[str]:
-    """Say why a method has no time of a size: no time grows slower than the rows."""
+    """Say why a method has no time of a size; by its rate if that is too long."""
     said = []
     sizes = {row["dataset"]: row["rows"] for row in rows if "rows" in row}
     for method in dict.fromkeys(row["method"] for row in rows):

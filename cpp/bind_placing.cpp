@@ -12,11 +12,11 @@ void bind_placing(nb::module_& module) {
     module.def(
         "shared_within",
         [](Matrix<const float> Z, Vector<const float> sizes,
-           Matrix<const std::int32_t> found, Matrix<const std::int32_t> near,
-           Matrix<std::uint8_t> out, int threads) {
+           Matrix<const std::int32_t> found, std::int64_t among,
+           Matrix<const std::int32_t> near, Matrix<std::uint8_t> out, int threads) {
             shared_within(Z.data(), static_cast<std::int64_t>(Z.shape(1)), sizes.data(),
                           found.data(), static_cast<std::int64_t>(found.shape(0)),
-                          static_cast<std::int64_t>(found.shape(1)), near.data(),
+                          static_cast<std::int64_t>(found.shape(1)), among, near.data(),
                           static_cast<std::int64_t>(near.shape(1)), out.data(), threads,
                           signalled);
         },

@@ -112,6 +112,31 @@ NB_MODULE(_core, module) {
         },
         Release());
 
+    module.def(
+        "means",
+        [](Vector<const double> values, Matrix<const std::int32_t> named, std::int64_t among,
+           Vector<double> out, int threads) {
+            means(values.data(), named.data(), static_cast<std::int64_t>(named.shape(0)),
+                  static_cast<std::int64_t>(named.shape(1)), among, out.data(), threads,
+                  signalled);
+        },
+        Release());
+
+    module.def(
+        "trusted_first",
+        [](Matrix<const std::int32_t> near, Matrix<const float> shares, double enough,
+           double chance, std::int64_t among, Vector<const double> usual,
+           Vector<const double> sizes, Vector<const double> partners_usual,
+           Vector<const double> partners_sizes, Matrix<std::int32_t> ordered,
+           Vector<std::uint16_t> count, int threads) {
+            trusted_first(near.data(), shares.data(), static_cast<std::int64_t>(near.shape(0)),
+                          static_cast<std::int64_t>(near.shape(1)), {enough, chance, among},
+                          {usual.data(), sizes.data()},
+                          {partners_usual.data(), partners_sizes.data()}, ordered.data(),
+                          count.data(), threads, signalled);
+        },
+        Release());
+
     module.def("forces", [](Matrix<float> Y, nb::tuple pairs, Vector<const float> weights, Matrix<float> gradient,
                             int threads) {
         const Layout map = layout_of(Y, pairs);

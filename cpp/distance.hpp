@@ -7,58 +7,102 @@
 namespace localmap {
 namespace LOCALMAP_ISA {
 
-static double squared_distance(const float* a, const float* b, int64_t d) {
-    typedef double Four __attribute__((vector_size(32)));
-    Four total[2] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    int64_t k = 0;
+typedef double Four __attribute__((vector_size(32)));
+typedef float HalfLanes __attribute__((vector_size(16)));
+
+static inline HalfLanes half(const float* from) {
+    HalfLanes result;
+    __builtin_memcpy(&result, from, sizeof result);
+    return result;
+}
+
+// Squares of differences, added up in eight lanes.
+struct Squares {
 #if defined(__AVX512F__)
-    typedef double Eight __attribute__((vector_size(64)));
-    Eight both = {};
-    for (; k + kLanes <= d; k += kLanes) {
-        const Eight wide = __builtin_convertvector(load(a + k) - load(b + k), Eight);
+    __m512d both = _mm512_setzero_pd();
+    void add(Lanes away) {
+        const __m512d wide = _mm512_maskz_cvtps_pd(0xFF, (__m256)away);
         both += wide * wide;
     }
-    __builtin_memcpy(total, &both, sizeof both);
 #else
-    typedef float HalfLanes __attribute__((vector_size(16)));
-    for (; k + kLanes <= d; k += kLanes) {
-        HalfLanes away[2];
-        const Lanes both = load(a + k) - load(b + k);
-        __builtin_memcpy(away, &both, sizeof both);
+    Four both[2] = {};
+    void add(Lanes away) {
+        HalfLanes parts[2];
+        __builtin_memcpy(parts, &away, sizeof parts);
         for (int half = 0; half < 2; ++half) {
-            const Four wide = __builtin_convertvector(away[half], Four);
-            total[half] += wide * wide;
+            const Four wide = __builtin_convertvector(parts[half], Four);
+            both[half] += wide * wide;
         }
     }
 #endif
-    const Four four = total[0] + total[1];
-    double result = (four[0] + four[2]) + (four[1] + four[3]);
-    for (; k < d; ++k) {
-        const double away = a[k] - b[k];
-        result += away * away;
+    // Their sum, and the squares of what is left of two rows from axis k on.
+    double sum(const float* a, const float* b, int64_t k, int64_t d) const {
+        Four total[2];
+        __builtin_memcpy(total, &both, sizeof total);
+        const Four four = total[0] + total[1];
+        double result = (four[0] + four[2]) + (four[1] + four[3]);
+        for (; k + 4 <= d; k += 4) {
+            const Four wide = __builtin_convertvector(half(a + k) - half(b + k), Four);
+            const Four squares = wide * wide;
+            for (int lane = 0; lane < 4; ++lane) result += squares[lane];
+        }
+        for (; k < d; ++k) {
+            const double away = a[k] - b[k];
+            result += away * away;
+        }
+        return result;
     }
-    return result;
+};
+
+static double squared_distance(const float* a, const float* b, int64_t d) {
+    Squares squares;
+    int64_t k = 0;
+    for (; k + kLanes <= d; k += kLanes) squares.add(load(a + k) - load(b + k));
+    return squares.sum(a, b, k, d);
+}
+
+// Side by side: none waits for the sums of another.
+static void squared_distances(const float* a, const float* const* others, int64_t d,
+                              double* out) {
+    Squares squares[kExact];
+    const float* other[kExact];
+    for (size_t t = 0; t < kExact; ++t) other[t] = others[t];
+    int64_t k = 0;
+    for (; k + kLanes <= d; k += kLanes) {
+        const Lanes here = load(a + k);
+#pragma GCC unroll 4
+        for (size_t t = 0; t < kExact; ++t) squares[t].add(here - load(other[t] + k));
+    }
+    for (size_t t = 0; t < kExact; ++t) out[t] = squares[t].sum(a, other[t], k, d);
 }
 
 // How many of `count` numbers are less than each of them.
 static void ranks(const double* numbers, int64_t count, int32_t* less) {
-    typedef double Four __attribute__((vector_size(32)));
+#if defined(__AVX512F__)
+    typedef double Some __attribute__((vector_size(64)));
+    typedef int64_t Counts __attribute__((vector_size(64)));
+#else
+    typedef double Some __attribute__((vector_size(32)));
     typedef int64_t Counts __attribute__((vector_size(32)));
-    for (int64_t i = 0; i < count; ++i) {
-        const double one = numbers[i];
-        const Four ones = {one, one, one, one};
-        Counts found[2] = {};
-        int64_t j = 0;
-        for (; j + 8 <= count; j += 8) {
-            Four some[2];
-            __builtin_memcpy(some, numbers + j, sizeof some);
-            found[0] -= some[0] < ones;
-            found[1] -= some[1] < ones;
+#endif
+    constexpr int64_t kSome = sizeof(Some) / sizeof(double), kWide = 4;
+    // Lanes of some are compared with one after the other: no sum across lanes.
+    for (int64_t i = 0; i < count; i += kWide * kSome) {
+        const int64_t width = count - i < kWide * kSome ? count - i : kWide * kSome;
+        double here[kWide * kSome] = {};
+        int64_t there[kWide * kSome];
+        __builtin_memcpy(here, numbers + i, static_cast<size_t>(width) * sizeof *here);
+        Some ones[kWide];
+        Counts found[kWide] = {};
+        __builtin_memcpy(ones, here, sizeof ones);
+        for (int64_t j = 0; j < count; ++j) {
+            const double other = numbers[j];
+#pragma GCC unroll 4
+            for (int64_t w = 0; w < kWide; ++w) found[w] -= other < ones[w];
         }
-        const Counts sum = found[0] + found[1];
-        int64_t total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-        for (; j < count; ++j) total += numbers[j] < one;
-        less[i] = static_cast<int32_t>(total);
+        __builtin_memcpy(there, found, sizeof there);
+        for (int64_t lane = 0; lane < width; ++lane)
+            less[i + lane] = static_cast<int32_t>(there[lane]);
     }
 }
 
@@ -102,13 +146,18 @@ static inline void add_square(Sixteen x, float query, Sixteen& sum) {
     const __m512 away = _mm512_sub_ps((__m512)x, _mm512_set1_ps(query));
     sum = (Sixteen)_mm512_fmadd_ps(away, away, (__m512)sum);
 }
+static inline void add_product(Sixteen x, float value, Sixteen& sum) {
+    sum += x * (Sixteen)_mm512_set1_ps(value);
+}
 static inline Sixteen repeated(float x) { return (Sixteen)_mm512_set1_ps(x); }
 static inline Sixteen greater_of(Sixteen a, Sixteen b) {
     return (Sixteen)_mm512_maskz_max_ps(0xFFFF, (__m512)a, (__m512)b);
 }
-static inline uint32_t less(Sixteen sum, Sixteen threshold) {
+typedef __mmask16 Flags;
+static inline Flags less(Sixteen sum, Sixteen threshold) {
     return _mm512_cmp_ps_mask((__m512)sum, (__m512)threshold, _CMP_LT_OQ);
 }
+static inline Flags either(Flags a, Flags b) { return _kor_mask16(a, b); }
 #else
 struct Sixteen {
     Lanes low, high;
@@ -128,18 +177,25 @@ static inline void add_square(Sixteen x, float query, Sixteen& sum) {
     sum.low = multiply_add(low, low, sum.low);
     sum.high = multiply_add(high, high, sum.high);
 }
+static inline void add_product(Sixteen x, float value, Sixteen& sum) {
+    sum.low += x.low * all(value);
+    sum.high += x.high * all(value);
+}
 static inline Sixteen repeated(float x) { return {all(x), all(x)}; }
 static inline Lanes greater_of(Lanes a, Lanes b) { return a > b ? a : b; }
 static inline Sixteen greater_of(Sixteen a, Sixteen b) {
     return {greater_of(a.low, b.low), greater_of(a.high, b.high)};
 }
-static inline uint32_t less(Sixteen sum, Sixteen threshold) {
+typedef uint32_t Flags;
+static inline Flags less(Sixteen sum, Sixteen threshold) {
     return bits(sum.low < threshold.low) | bits(sum.high < threshold.high) << kLanes;
 }
+static inline Flags either(Flags a, Flags b) { return a | b; }
 #endif
 
-// Axes after which a block may be given up: the first principal axes carry most of a
-// distance, and a sum that is too long stays so.
+// Axes after which a block may be given up for the first time: the first principal axes carry
+// most of a distance, and a sum that is too long stays so. It is asked again after twice as
+// many, and so on: where groups are tight most blocks go at once, elsewhere few ever do.
 constexpr int64_t kAxes = 16;
 
 // Squared distances of kCount queries to sixteen points: the inner block of the search.
@@ -157,18 +213,19 @@ static uint32_t distance_block(const float* const* queries, const float* panel, 
 #pragma GCC unroll 12
     for (int q = 0; q < kCount; ++q) query[q] = queries[q];
     const Sixteen limits = kBoth ? sixteen(theirs) : Sixteen{};
-    for (int64_t k = 0; k < d;) {
-        const int64_t stop = k + kAxes < d ? k + kAxes : d;
+    for (int64_t k = 0, some = kAxes; k < d; some *= 2) {
+        const int64_t stop = some < d ? some : d;
         for (; k < stop; ++k, panel += kPanel) {
             const Sixteen x = sixteen(panel);
 #pragma GCC unroll 12
             for (int q = 0; q < kCount; ++q) add_square(x, query[q][k], total[q]);
         }
-        uint32_t hope = 0;  // lanes in which someone may still find a neighbour
+        if (k == d) break;
+        Flags hope = 0;  // lanes in which someone may still find a neighbour
 #pragma GCC unroll 12
         for (int q = 0; q < kCount; ++q) {
             const Sixteen own = repeated(thresholds[q]);
-            hope |= less(total[q], kBoth ? greater_of(own, limits) : own);
+            hope = either(hope, less(total[q], kBoth ? greater_of(own, limits) : own));
         }
         if (hope == 0) return 0;
     }

@@ -72,8 +72,8 @@ struct Refusal {
 constexpr size_t kBesides = 8;  // numbers that are put aside at once
 
 constexpr int kQueries = 12;  // with kPanel: as many sums as a CPU has registers for
-constexpr int kPlaced = 6;    // rows that are projected or counted at once
 constexpr int kPanel = 16;
+constexpr size_t kExact = 4;  // rows whose exact distances from one are taken at once
 constexpr int kByteRows = 8, kBytePanel = 48;  // columns of bytes multiplied at once
 
 struct Rows {
@@ -94,9 +94,15 @@ struct Rows {
                     int32_t* counts, uint8_t* lanes);
     // Move `count` numbers of Y by Adam along their forces G, and clear G.
     void (*move)(const Adam&, float* Y, float* G, float* m, float* v, int64_t count);
-    // Bring the `keep` least of `count` numbers to the front, in no order;
-    // returns the greatest of those. `aside` has room for kBesides more than count.
-    uint64_t (*bring_least)(uint64_t* some, size_t count, size_t keep, uint64_t* aside);
+    // Bring the least of some numbers to the front, in no order: at least `keep`, no more than
+    // `most`. Tells how many in `count` and returns the greatest of those. `aside` has room
+    // for kBesides more than there are.
+    uint64_t (*bring_least)(uint64_t* some, size_t all, size_t keep, size_t most,
+                            uint64_t* aside, size_t* count);
+    // Candidates (knn.hpp) of the points in some lanes of a panel, those up to `last` and not
+    // `self`: returns how many. Nothing is kept behind them in `out`, which has room for all.
+    size_t (*collect)(const float* away, const int32_t* points, uint32_t lanes, int32_t self,
+                      uint64_t last, uint64_t* out);
     // Rows of d numbers, those that `rows` names, as a panel; nothing where it is below 0.
     void (*pack)(const float* Z, int64_t d, const int32_t* rows, float* panel);
     // Squared distances of up to kQueries queries, rows of d numbers, to the kPanel points
@@ -110,18 +116,21 @@ struct Rows {
     // Squared Euclidean distance of two rows of d numbers, summed in double: rows of
     // integers have exact distances, so equal distances stay equal in any unit.
     double (*squared_distance)(const float* a, const float* b, int64_t d);
+    // The same of kExact rows and one.
+    void (*squared_distances)(const float* a, const float* const* others, int64_t d,
+                              double* out);
     // How many of `count` numbers are less than each of them: its place once they are sorted.
     void (*ranks)(const double* numbers, int64_t count, int32_t* less);
     // Sum of the distances from `point` to `count` points stored axis by axis, each
     // axis `stride` numbers long.
     double (*distance_sum)(const float* point, const float* axes, int64_t stride,
                            int64_t dim, int64_t count);
-    // Six rows of D numbers times sixteen columns (placing.hpp).
+    // kQueries rows of D numbers times sixteen columns (placing.hpp).
     void (*project)(const float* const* rows, const float* columns, int64_t D, float* out);
-    // How many of some rows lie near each of sixteen points (placing.hpp).
-    void (*within)(const float* const* queries, int count, const float* panel, int64_t d,
-                   const float* sure, const float* doubtful, int32_t* counts,
-                   uint32_t* doubts);
+    // How many of up to kQueries rows lie near each of sixteen points (placing.hpp).
+    void (*within)(const float* const* queries, const int32_t* found, int count,
+                   const float* panel, const int32_t* points, int64_t d, const float* sure,
+                   const float* doubtful, int32_t* counts, uint32_t* doubts);
     void (*settle)(const Settling&);
     // Sums of the products of kByteRows columns of bytes with the kBytePanel of a panel,
     // less 128 each (bytes.hpp). For CPUs that multiply bytes.

@@ -51,7 +51,7 @@ private:
 
 // A candidate as one number, so that the nearer comes first, of equals the lower row:
 // the bits of a squared distance, which are in the order of what they mean, then the row.
-using Candidate = std::uint64_t;
+using Candidate = std::uint64_t;  // as `collect` makes them
 
 inline Candidate candidate(float distance, std::int32_t row) {
     std::uint32_t bits;
@@ -71,7 +71,7 @@ class Best {
 public:
     void reset(std::int64_t queries, std::int64_t keep) {
         keep_ = static_cast<std::size_t>(keep);
-        room_ = 2 * keep_ + kPanel;
+        room_ = 2 * (keep_ + kPanel);  // a panel more fits until it is cut
         const auto count = static_cast<std::size_t>(queries);
         if (count * room_ > size_) {  // not filled: nothing is read before it is written
             size_ = count * room_;
@@ -95,13 +95,31 @@ public:
     }
     void add(std::size_t query, Candidate one) {
         if (one > last_[query]) return;
-        of(query)[count_[query]++] = one;
-        if (count_[query] == room_ || keep_ == 1) cut(query);
+        of(query)[count_[query]] = one;
+        added(query, 1);
+    }
+    // The same of the points of a panel in some lanes, but `self`.
+    void add(std::size_t query, const float* away, const std::int32_t* points,
+             std::uint32_t lanes, std::int32_t self) {
+        added(query, rows().collect(away, points, lanes, self, last_[query],
+                                    of(query) + count_[query]));
     }
     // Keep the best; they come first, in no order. Returns how many there are.
-    std::size_t cut(std::size_t query) {
-        if (count_[query] < keep_ || keep_ == 0) return count_[query];
-        last_[query] = rows().bring_least(of(query), count_[query], keep_, aside_.data());
+    std::size_t cut(std::size_t query) { return cut(query, keep_); }
+    Candidate* of(std::size_t query) { return found_.get() + query * room_; }
+
+private:
+    void added(std::size_t query, std::size_t many) {
+        count_[query] += many;
+        // Some more than the best may stay: they are parted in fewer steps.
+        if (count_[query] + kPanel > room_ || (keep_ == 1 && many != 0))
+            cut(query, keep_ + keep_ / 8);
+    }
+    std::size_t cut(std::size_t query, std::size_t most) {
+        std::size_t count = count_[query];
+        if (count < keep_ || keep_ == 0) return count;
+        last_[query] =
+            rows().bring_least(of(query), count, keep_, most, aside_.data(), &count);
         below_[query] = distance_of(last_[query]);
         // Above nought by more than what a CPU may take for nought.
         up_to_[query] =
@@ -112,11 +130,9 @@ public:
         for (std::size_t q = panel; q < std::min(panel + kPanel, last_.size()); ++q)
             latest = std::max(latest, row_of(last_[q]));
         latest_[query / kPanel] = latest;
-        return count_[query] = keep_;
+        return count_[query] = count;
     }
-    Candidate* of(std::size_t query) { return found_.get() + query * room_; }
 
-private:
     std::size_t keep_ = 0, room_ = 0, size_ = 0;
     std::unique_ptr<Candidate[]> found_;
     std::vector<Candidate> aside_;
@@ -167,17 +183,12 @@ public:
             for (; hits != 0; hits &= hits - 1) {
                 const int q = __builtin_ctz(hits);
                 const float* const away = distance + q * kPanel;
-                const auto each = [](std::uint32_t lanes, auto&& meet) {
-                    for (; lanes != 0; lanes &= lanes - 1) meet(__builtin_ctz(lanes));
-                };
-                each(below[q], [&](int lane) {
-                    const std::int32_t found = panels.rows[p * kPanel + lane];
-                    if (found != row_[q]) best.add(place_[q], candidate(away[lane], found));
-                });
-                each(below_theirs[q], [&](int lane) {
+                best.add(place_[q], away, panels.rows + p * kPanel, below[q], row_[q]);
+                for (std::uint32_t lanes = below_theirs[q]; lanes != 0; lanes &= lanes - 1) {
+                    const int lane = __builtin_ctz(lanes);
                     offer(static_cast<std::size_t>(p * kPanel + lane),
                           candidate(away[lane], row_[q]));
-                });
+                }
                 thresholds[q] = best.threshold(place_[q], from);
             }
         }
@@ -200,48 +211,47 @@ public:
     void write(const float* Z, std::int64_t d, const float* query, const Candidate* found,
                std::size_t count, std::int64_t k, std::int32_t* indices,
                float* distances) {
-        const auto squared_distance = rows().squared_distance;
         squared_.resize(count);
         less_.resize(count);
-        sorted_.assign(count, {});
+        order_.assign(count, kNoRow);
         for (std::size_t c = 0; c < std::min(count, kAhead); ++c) fetch(Z, d, row_of(found[c]));
-        for (std::size_t c = 0; c < count; ++c) {
-            if (c + kAhead < count) fetch(Z, d, row_of(found[c + kAhead]));
-            squared_[c] = squared_distance(query, Z + row_of(found[c]) * d, d);
+        const float* others[kExact];
+        double away[kExact];
+        for (std::size_t c = 0; c < count; c += kExact) {
+            for (std::size_t t = 0; t < kExact; ++t) {
+                const std::size_t one = std::min(c + t, count - 1);
+                if (c + t + kAhead < count) fetch(Z, d, row_of(found[c + t + kAhead]));
+                others[t] = Z + row_of(found[one]) * d;
+            }
+            rows().squared_distances(query, others, d, away);
+            std::copy_n(away, std::min(kExact, count - c), squared_.data() + c);
         }
         rows().ranks(squared_.data(), static_cast<std::int64_t>(count), less_.data());
         for (std::size_t c = 0; c < count; ++c) {
+            const auto row = [&](std::int32_t one) { return row_of(found[one]); };
             auto at = static_cast<std::size_t>(less_[c]);
-            const Sorted one{squared_[c], row_of(found[c]), true};
-            for (; sorted_[at].there; ++at)  // as far away as one that came before
-                if (one.row < sorted_[at].row) break;
-            for (Sorted next = one; ; ++at) {
-                std::swap(next, sorted_[at]);
-                if (!next.there) break;
-            }
+            auto next = static_cast<std::int32_t>(c);
+            while (order_[at] != kNoRow && row(order_[at]) < row(next))
+                ++at;  // as far away as one that came before
+            for (; next != kNoRow; ++at) std::swap(next, order_[at]);
         }
-        for (std::int64_t s = 0; s < k; ++s) {
-            const bool there = static_cast<std::size_t>(s) < count;
-            const auto at = static_cast<std::size_t>(there ? s : 0);
-            indices[s] = there ? sorted_[at].row : kNoRow;
-            distances[s] = there ? static_cast<float>(std::sqrt(sorted_[at].squared))
-                                 : std::numeric_limits<float>::infinity();
+        const std::int64_t there = std::min(k, static_cast<std::int64_t>(count));
+        for (std::int64_t s = 0; s < there; ++s) {
+            const auto at = static_cast<std::size_t>(order_[static_cast<std::size_t>(s)]);
+            indices[s] = row_of(found[at]);
+            distances[s] = static_cast<float>(std::sqrt(squared_[at]));
         }
+        std::fill(indices + there, indices + k, kNoRow);
+        std::fill(distances + there, distances + k, std::numeric_limits<float>::infinity());
     }
 
 private:
-    struct Sorted {
-        double squared;
-        std::int32_t row;
-        bool there;
-    };
-    static constexpr std::size_t kAhead = 4;  // rows asked for before their turn
+    static constexpr std::size_t kAhead = 2 * kExact;  // rows asked for before their turn
     static void fetch(const float* Z, std::int64_t d, std::int32_t row) {
         for (std::int64_t k = 0; k < d; k += 16) __builtin_prefetch(Z + row * d + k);
     }
     std::vector<double> squared_;
-    std::vector<std::int32_t> less_;
-    std::vector<Sorted> sorted_;
+    std::vector<std::int32_t> less_, order_;  // of the candidates
 };
 
 inline std::vector<std::int32_t> all_rows(std::int64_t n) {

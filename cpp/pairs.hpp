@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -153,6 +155,79 @@ inline void mean_shares(const std::int32_t* near, const std::uint8_t* shared,
                 }
                 out[i * k + s] = static_cast<float>(double(sum.total) / double(sum.count));
             }
+        }
+    });
+}
+
+// Mean of what is known of the first `among` of the m rows named for each of n. Eight sums
+// are taken side by side, then those of the rest one by one.
+inline void means(const double* values, const std::int32_t* named, std::int64_t n,
+                  std::int64_t m, std::int64_t among, double* out, int threads, Poll poll) {
+    parallel_for(n, kRowGrain, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            const std::int32_t* rows = named + i * m;
+            double sums[8] = {}, total = 0.0;
+            std::int64_t s = 0;
+            for (; s + 8 <= among; s += 8)
+                for (int lane = 0; lane < 8; ++lane) sums[lane] += values[rows[s + lane]];
+            if (s != 0)
+                total = ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
+                        ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+            for (; s < among; ++s) total += values[rows[s]];
+            out[i] = total / double(among);
+        }
+    });
+}
+
+// What is known of rows by which pairs are trusted: what their near pairs share as a rule,
+// and how far their surroundings reach.
+struct Around {
+    const double *usual, *sizes;
+};
+
+// From what share on a pair is trusted: from `enough` of what is usual, or from so many
+// deviations of a count below it.
+struct Trusting {
+    double enough, chance;
+    std::int64_t among;
+};
+
+// Puts the pairs of each row that share enough first, and counts them. The rows i have
+// `own`, those that `near` names `theirs`.
+inline void trusted_first(const std::int32_t* near, const float* shares, std::int64_t n,
+                          std::int64_t k, const Trusting& how, const Around& own,
+                          const Around& theirs, std::int32_t* ordered, std::uint16_t* count,
+                          int threads, Poll poll) {
+    parallel_for(n, kRowGrain, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
+        std::vector<double> usual(static_cast<std::size_t>(k)), ratio(usual);
+        std::vector<std::int32_t> others;
+        for (std::int64_t i = begin; i < end; ++i) {
+            for (std::int64_t s = 0; s < k; ++s) {
+                const std::int32_t j = near[i * k + s];
+                const double larger = std::max(own.sizes[i], theirs.sizes[j]);
+                const auto at = static_cast<std::size_t>(s);
+                // Among duplicates both are 0: the same size.
+                ratio[at] =
+                    larger > 0.0 ? std::min(own.sizes[i], theirs.sizes[j]) / larger : 1.0;
+                usual[at] = std::max(own.usual[i], theirs.usual[j]);
+            }
+            others.clear();
+            std::int32_t* next = ordered + i * k;
+            for (std::int64_t s = 0; s < k; ++s) {
+                const auto at = static_cast<std::size_t>(s);
+                const double here = usual[at] * std::sqrt(ratio[at]);
+                const double chance = std::sqrt(here * (1.0 - here) / double(how.among));
+                const double least =
+                    std::min(how.enough * here, here - how.chance * chance);
+                if (double(shares[i * k + s]) >= least)
+                    *next++ = near[i * k + s];
+                else
+                    others.push_back(near[i * k + s]);
+            }
+            const auto sure = next - (ordered + i * k);
+            count[i] = static_cast<std::uint16_t>(std::min<std::ptrdiff_t>(
+                sure, std::numeric_limits<std::uint16_t>::max()));
+            std::copy(others.begin(), others.end(), next);
         }
     });
 }

@@ -14,54 +14,56 @@ namespace LOCALMAP_ISA {
 
 static inline void store(float* to, Lanes value) { __builtin_memcpy(to, &value, sizeof value); }
 
-// Which of `count` rows lie near each of sixteen points: within `sure` they are counted,
-// those between that and `doubtful` get a bit. These distances may be fused: what they
-// leave in doubt is settled by exact ones.
-static void within(const float* const* queries, int count, const float* panel, int64_t d,
-                   const float* sure, const float* doubtful, int32_t* counts,
-                   uint32_t* doubts) {
-    const float* query[kPlaced];
-    for (int q = 0; q < kPlaced; ++q) query[q] = queries[q < count ? q : 0];
-    Sixteen total[kPlaced] = {};
-    for (int64_t k = 0; k < d; ++k, panel += kPanel) {
-        const Sixteen x = sixteen(panel);
-#pragma GCC unroll 6
-        for (int q = 0; q < kPlaced; ++q) add_square(x, query[q][k], total[q]);
-    }
-    Lanes away[kPlaced][2];
-    __builtin_memcpy(away, total, sizeof away);
-    for (int half = 0; half < 2; ++half) {
-        const Lanes here = load(sure + half * kLanes), there = load(doubtful + half * kLanes);
-        Mask counted;
-        __builtin_memcpy(&counted, counts + half * kLanes, sizeof counted);
-        for (int q = 0; q < count; ++q) {
-            const Mask inside = away[q][half] < here;  // -1 where it is
-            counted -= inside;
-            const uint32_t between = bits((away[q][half] < there) & ~inside);
-            doubts[q] = half == 0 ? between : doubts[q] | between << kLanes;
+// Which of some rows lie near each of sixteen points: within `sure` they are counted, those
+// between that and `doubtful` get a bit. These distances may be fused: what they leave in
+// doubt is settled by exact ones. No point counts itself: `points` and `found` name them.
+static void within(const float* const* queries, const int32_t* found, int count,
+                   const float* panel, const int32_t* points, int64_t d, const float* sure,
+                   const float* doubtful, int32_t* counts, uint32_t* doubts) {
+    const Sixteen here = sixteen(sure), there = sixteen(doubtful);
+    Mask counted[2], own[2];
+    __builtin_memcpy(counted, counts, sizeof counted);
+    __builtin_memcpy(own, points, sizeof own);
+    for (int first = 0; first < count; first += kSeats) {
+        const float* query[kSeats];
+        for (int q = 0; q < kSeats; ++q)
+            query[q] = queries[first + q < count ? first + q : first];
+        Sixteen total[kSeats] = {};
+        const float* at = panel;
+        for (int64_t k = 0; k < d; ++k, at += kPanel) {
+            const Sixteen x = sixteen(at);
+#pragma GCC unroll 12
+            for (int q = 0; q < kSeats; ++q) add_square(x, query[q][k], total[q]);
         }
-        __builtin_memcpy(counts + half * kLanes, &counted, sizeof counted);
+#pragma GCC unroll 12
+        for (int q = 0; q < kSeats; ++q) {
+            if (first + q >= count) break;
+            const uint32_t inside = less(total[q], here);
+            doubts[first + q] = less(total[q], there) & ~inside;
+            for (int half = 0; half < 2; ++half) {  // lanes are -1 where they are set
+                counted[half] -= lanes_of(inside >> half * kLanes);
+                counted[half] += own[half] == found[first + q];
+            }
+        }
     }
+    __builtin_memcpy(counts, counted, sizeof counted);
 }
 
-// Six rows of D numbers times sixteen columns, which are stored row by row, each sum in
+// Some rows of D numbers times sixteen columns, which are stored row by row, each sum in
 // the order of the rows of C: the same bits whatever other rows there are.
 static void project(const float* const* rows_in, const float* columns, int64_t D,
                     float* out) {
-    const float* x[kPlaced];
-    for (int q = 0; q < kPlaced; ++q) x[q] = rows_in[q];
-    Lanes total[kPlaced][2];
-    for (int q = 0; q < kPlaced; ++q) total[q][0] = total[q][1] = all(0.0f);
-    for (int64_t k = 0; k < D; ++k, columns += kPanel) {
-        const Lanes low = load(columns), high = load(columns + kLanes);
-#pragma GCC unroll 6
-        for (int q = 0; q < kPlaced; ++q) {
-            const Lanes value = all(x[q][k]);
-            total[q][0] += value * low;
-            total[q][1] += value * high;
+    for (int first = 0; first < kQueries; first += kSeats) {
+        const float* x[kSeats];
+        for (int q = 0; q < kSeats; ++q) x[q] = rows_in[first + q];
+        Sixteen total[kSeats] = {};
+        for (int64_t k = 0; k < D; ++k) {
+            const Sixteen column = sixteen(columns + k * kPanel);
+#pragma GCC unroll 12
+            for (int q = 0; q < kSeats; ++q) add_product(column, x[q][k], total[q]);
         }
+        __builtin_memcpy(out + first * kPanel, total, sizeof total);
     }
-    __builtin_memcpy(out, total, sizeof total);
 }
 
 // The axes of eight points: in registers where their number is known.

@@ -20,10 +20,10 @@ inline void project(const float* X, std::int64_t n, const float* C, std::int64_t
         for (std::int64_t a = 0; a < d; ++a)
             columns[static_cast<std::size_t>((a / kPanel * D + k) * kPanel + a % kPanel)] =
                 C[k * d + a];
-    parallel_for(n, kPlaced, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
-        const float* some[kPlaced];
-        float sums[kPlaced * kPanel];
-        for (std::int64_t q = 0; q < kPlaced; ++q)
+    parallel_for(n, kQueries, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
+        const float* some[kQueries];
+        float sums[kQueries * kPanel];
+        for (std::int64_t q = 0; q < kQueries; ++q)
             some[q] = X + std::min(begin + q, end - 1) * D;
         for (std::int64_t p = 0; p < panels; ++p) {
             rows().project(some, columns.data() + p * D * kPanel, D, sums);

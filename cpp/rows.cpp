@@ -18,10 +18,10 @@ namespace LOCALMAP_ISA {
 #define LOCALMAP_NAME(name) LOCALMAP_TEXT(name)
 
 extern const Rows kRows;
-const Rows kRows = {gather,       push,    push_pairs, draw,      move,
-                    bring_least,  pack,    distances,  squared_distance, ranks,
-                    distance_sum, project, within,     settle,    byte_tile,
-                    LOCALMAP_NAME(LOCALMAP_ISA)};
+const Rows kRows = {gather,      push,    push_pairs, draw,      move,
+                    bring_least, collect, pack,       distances, squared_distance,
+                    squared_distances, ranks, distance_sum, project, within, settle,
+                    byte_tile,   LOCALMAP_NAME(LOCALMAP_ISA)};
 
 }  // namespace LOCALMAP_ISA
 }  // namespace localmap

@@ -1,4 +1,4 @@
-// The least of some numbers.
+// The least of some numbers, and those that may be among them.
 #pragma once
 
 #include "isa.hpp"
@@ -41,6 +41,25 @@ static uint64_t greatest(const uint64_t* some, size_t count) {
     for (const uint64_t other : each) one = one < other ? other : one;
     return one;
 }
+static size_t collect(const float* away, const int32_t* points, uint32_t lanes, int32_t self,
+                      uint64_t last, uint64_t* out) {
+    const __m512i border = _mm512_set1_epi64(static_cast<long long>(last));
+    const __m256i own = _mm256_set1_epi32(self);
+    size_t count = 0;
+    for (int half = 0; half < 2; ++half, lanes >>= kLanes, away += kLanes, points += kLanes) {
+        const __m256i rows = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(points));
+        const __m256i bits = _mm256_castps_si256(_mm256_loadu_ps(away));
+        const __m512i ones = _mm512_maskz_or_epi64(
+            0xFF, _mm512_maskz_slli_epi64(0xFF, _mm512_maskz_cvtepu32_epi64(0xFF, bits), 32),
+            _mm512_maskz_cvtepu32_epi64(0xFF, rows));
+        const auto kept = static_cast<__mmask8>(
+            lanes & _mm256_cmpneq_epi32_mask(rows, own) &
+            _mm512_cmple_epu64_mask(ones, border));
+        _mm512_storeu_si512(out + count, _mm512_maskz_compress_epi64(kept, ones));
+        count += static_cast<size_t>(__builtin_popcount(kept));
+    }
+    return count;
+}
 #else
 static size_t divide(uint64_t* some, size_t low, size_t high, uint64_t pivot, uint64_t*) {
     size_t at = low;
@@ -52,6 +71,19 @@ static size_t divide(uint64_t* some, size_t low, size_t high, uint64_t pivot, ui
     }
     return at;
 }
+static size_t collect(const float* away, const int32_t* points, uint32_t lanes, int32_t self,
+                      uint64_t last, uint64_t* out) {
+    size_t count = 0;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const int lane = __builtin_ctz(lanes);
+        uint32_t bits;
+        __builtin_memcpy(&bits, away + lane, sizeof bits);
+        const uint64_t one = uint64_t{bits} << 32 | static_cast<uint32_t>(points[lane]);
+        out[count] = one;
+        count += points[lane] != self && one <= last;
+    }
+    return count;
+}
 static uint64_t greatest(const uint64_t* some, size_t count) {
     uint64_t one = 0;
     for (size_t j = 0; j < count; ++j) one = one < some[j] ? some[j] : one;
@@ -59,22 +91,26 @@ static uint64_t greatest(const uint64_t* some, size_t count) {
 }
 #endif
 
-static uint64_t bring_least(uint64_t* some, size_t count, size_t keep, uint64_t* aside) {
-    size_t low = 0, high = count;  // the border lies in here
-    while (high - low > 1) {
+static uint64_t bring_least(uint64_t* some, size_t all, size_t keep, size_t most,
+                            uint64_t* aside, size_t* count) {
+    size_t low = 0, high = all;  // the border lies in here
+    while (high > most) {
         const uint64_t a = some[low], b = some[(low + high) / 2], c = some[high - 1];
-        const uint64_t least = a < b ? a : b, most = a < b ? b : a;
-        const uint64_t rest = c < most ? c : most;
+        const uint64_t least = a < b ? a : b, greater = a < b ? b : a;
+        const uint64_t rest = c < greater ? c : greater;
         const uint64_t pivot = least < rest ? rest : least;  // the median of three
         size_t at = divide(some, low, high, pivot, aside);
         if (at == low) {  // the pivot is the least: those that equal it come first
             at = divide(some, low, high, pivot + 1, aside);
-            if (at >= keep) break;
+            if (at >= keep) {
+                high = at < most ? at : most;  // any of them will do
+                break;
+            }
         }
-        if (at == keep) break;
-        (at > keep ? high : low) = at;
+        (at >= keep ? high : low) = at;
     }
-    return greatest(some, keep);
+    *count = high;
+    return greatest(some, high);
 }
 
 }  // namespace LOCALMAP_ISA

@@ -39,10 +39,11 @@ public:
     }
     // Count some of the rows that were found.
     void count(const std::int32_t* found, int some) {
-        const float* queries[kPlaced];
-        std::uint32_t doubts[kPlaced];
+        const float* queries[kQueries];
+        std::uint32_t doubts[kQueries];
         for (int q = 0; q < some; ++q) queries[q] = Z_ + found[q] * d_;
-        rows().within(queries, some, panel_.data(), d_, sure_, doubtful_, counts_, doubts);
+        rows().within(queries, found, some, panel_.data(), rows_, d_, sure_, doubtful_,
+                      counts_, doubts);
         for (int q = 0; q < some; ++q)
             for (std::uint32_t bits = doubts[q]; bits != 0; bits &= bits - 1) {
                 const int lane = __builtin_ctz(bits);
@@ -50,9 +51,6 @@ public:
                 counts_[lane] += rows().squared_distance(Z_ + rows_[lane] * d_, queries[q],
                                                          d_) <= limits_[lane];
             }
-        // No row has itself among its own: there it lies at distance 0.
-        for (int q = 0; q < some; ++q)
-            for (int lane = 0; lane < kPanel; ++lane) counts_[lane] -= rows_[lane] == found[q];
     }
     std::uint8_t counted(int lane) const { return static_cast<std::uint8_t>(counts_[lane]); }
 
@@ -66,21 +64,21 @@ private:
     float sure_[kPanel], doubtful_[kPanel];
 };
 
-// Of the m training rows that were found for a new row: how many each of its near pairs
-// has among its own nearest, that is no farther away than its size.
+// Of the first `among` of the m training rows that were found for a new row: how many each of
+// its near pairs has among its own nearest, that is no farther away than its size.
 inline void shared_within(const float* Z, std::int64_t d, const float* sizes,
                           const std::int32_t* found, std::int64_t n, std::int64_t m,
-                          const std::int32_t* near, std::int64_t k, std::uint8_t* out,
-                          int threads, Poll poll) {
+                          std::int64_t among, const std::int32_t* near, std::int64_t k,
+                          std::uint8_t* out, int threads, Poll poll) {
     parallel_for(n, 64, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
         NearPanel panel(Z, d, sizes);
         for (std::int64_t i = begin; i < end; ++i)
             for (std::int64_t first = 0; first < k; first += kPanel) {
                 const auto count = static_cast<int>(std::min<std::int64_t>(kPanel, k - first));
                 panel.enter(near + i * k + first, count);
-                for (std::int64_t t = 0; t < m; t += kPlaced)
-                    panel.count(found + i * m + t,
-                                static_cast<int>(std::min<std::int64_t>(kPlaced, m - t)));
+                for (std::int64_t t = 0; t < among; t += kQueries)
+                    panel.count(found + i * m + t, static_cast<int>(std::min<std::int64_t>(
+                                                       kQueries, among - t)));
                 for (int lane = 0; lane < count; ++lane)
                     out[i * k + first + lane] = panel.counted(lane);
             }

@@ -55,14 +55,14 @@ def test_shares_of_four_rows_by_hand():
 def test_usual_is_what_is_shared_around():
     shares = np.array([[0.2, 0.4], [0.6, 0.6], [0.8, 1.0]], dtype=np.float32)
     around = np.array([[1, 2], [0, 2], [0, 1]], dtype=np.int32)
-    usual = adjust.usual_share(around, shares)
+    usual = adjust.usual_share(around, 2, shares)
     np.testing.assert_allclose(usual, [0.75, 0.6, 0.9], rtol=1e-6)
 
 
 def test_least_share():
     def least(one, other, one_size=1.0, other_size=1.0):
-        given = (np.array([x]) for x in (one, other, one_size, other_size))
-        return adjust.least_share(*given, 60)[0]
+        usual, sizes = np.array([[one], [other]]), np.array([[one_size], [other_size]])
+        return reference.least_share(usual, sizes, 0.9, 0.5, 60)[0]
 
     # Much is usual: nine tenths of the larger.
     assert least(0.6, 0.5) == least(0.5, 0.6) == pytest.approx(0.54)
@@ -77,19 +77,22 @@ def test_least_share():
 def test_trusted_pairs_come_first_and_all_pairs_stay(digits):
     graph = graph_of(digits[0][:600])
     near = near_of(graph)
-    ordered, trusted, _ = trusted_first(graph, near)
+    ordered, trusted, trust = trusted_first(graph, near)
     np.testing.assert_array_equal(np.sort(ordered), np.sort(near))
     assert 0 < trusted.mean() < 10
-    counts = kernels.shared_neighbors(graph.indices, 60, ordered)
-    shares = kernels.mean_shares(ordered, counts) / 60
-    usual = adjust.usual_share(graph.indices, shares)
+    counts = kernels.shared_neighbors(graph.indices, 60, near)
+    shares = kernels.mean_shares(near, counts) / 60
+    usual = adjust.usual_share(graph.indices, 60, shares)
     sizes = graph.distances[:, 59].astype(float)
-    least = adjust.least_share(
-        usual[:, None], usual[ordered], sizes[:, None], sizes[ordered], 60
+    np.testing.assert_array_equal(trust.sizes, sizes.astype(np.float32))
+    of_both = (
+        np.stack(np.broadcast_arrays(part[:, None], part[near]))
+        for part in (usual, sizes)
     )
-    first = np.arange(10) < trusted[:, None]
-    assert (shares[first] >= least[first] - 1e-6).all()
-    assert (shares[~first] <= least[~first] + 1e-6).all()
+    least = reference.least_share(*of_both, adjust.ENOUGH, adjust.CHANCE, 60)
+    np.testing.assert_array_equal(
+        ordered, reference.trusted_first(near, shares, least)[0]
+    )
 
 
 @pytest.mark.parametrize("name", ["cube2", "cube5", "gauss8", "cube12", "gauss50"])

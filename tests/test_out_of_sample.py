@@ -200,13 +200,15 @@ def test_shared_rows_of_new_ones_by_definition():
     found, _ = kernels.neighbors_of(Z, new, 40)
     near = found[:, :7].copy()
     sizes = kernels.exact_neighbors(Z, 40)[1][:, -1]
-    expected = reference.shared_within(Z, found, near, sizes)
+    expected = reference.shared_within(Z, found[:, :35], near, sizes)
     for threads in (1, 3):
-        counts = kernels.shared_within(Z, found, near, sizes, threads)
+        counts = kernels.shared_within(Z, found, 35, near, sizes, threads)
         np.testing.assert_array_equal(counts, expected)
     assert 5 < expected.mean() < 35
     with pytest.raises(ValueError, match="a size for each row"):
-        kernels.shared_within(Z, found, near, sizes[:5])
+        kernels.shared_within(Z, found, 35, near, sizes[:5])
+    with pytest.raises(ValueError, match="from 1 to 40; got 41"):
+        kernels.shared_within(Z, found, 41, near, sizes)
 
 
 def test_a_training_row_shares_as_in_the_fit():
@@ -214,7 +216,7 @@ def test_a_training_row_shares_as_in_the_fit():
     X = np.random.default_rng(0).normal(size=(400, 5)).astype(np.float32)
     indices, distances = kernels.exact_neighbors(X, 60)
     near = indices[:, :10].copy()
-    counts = kernels.shared_within(X, indices, near, distances[:, -1])
+    counts = kernels.shared_within(X, indices, 60, near, distances[:, -1])
     np.testing.assert_array_equal(counts, kernels.shared_neighbors(indices, 60, near))
 
 

@@ -285,3 +285,48 @@ def test_small_n_reduces_all_counts_with_one_warning(n):
     assert counts.near == max(1, int(10 * (n - 1) / 35))
     assert counts.further == int(20 * (n - 1) / 35)
     assert sum(counts) <= n - 1
+
+
+def test_means_are_of_the_first_rows_that_are_named():
+    rng = np.random.default_rng(0)
+    values, named = rng.random(50), rng.integers(0, 50, (300, 30)).astype(np.int32)
+    for among in (1, 7, 8, 21, 30):
+        expected = values[named[:, :among]].mean(axis=1)
+        for threads in (1, 3):
+            found = kernels.means(values, named, among, threads)
+            np.testing.assert_allclose(found, expected, rtol=1e-15)
+    with pytest.raises(ValueError, match="from 1 to 30; got 31"):
+        kernels.means(values, named, 31)
+    with pytest.raises(ValueError, match="pairs must name rows"):
+        kernels.means(values[:20], named, 5)
+
+
+@pytest.mark.parametrize("others", [False, True])
+def test_trusted_pairs_come_first_as_in_the_reference(others):
+    rng = np.random.default_rng(0)
+    n, partners, k = 500, 700 if others else 500, 21
+    near = rng.integers(0, partners, size=(n, k)).astype(np.int32)
+    shares = rng.integers(0, 61, size=(n, k)).astype(np.float32) / np.float32(60)
+    of = [
+        kernels.Around(rng.random(rows), rng.integers(0, 3, rows).astype(np.float64))
+        for rows in (n, partners)
+    ]
+    own, theirs = of if others else (of[0], of[0])
+    usual, sizes = (
+        np.stack(np.broadcast_arrays(own[part][:, None], theirs[part][near]))
+        for part in range(2)
+    )
+    least = reference.least_share(usual, sizes, 0.9, 0.5, 60)
+    expected = reference.trusted_first(near, shares, least)
+    how = kernels.Trusting(0.9, 0.5, 60)
+    for threads in (1, 3):
+        found = kernels.trusted_first(
+            near, shares, how, own, theirs if others else None, threads
+        )
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert 0.3 * k < found[1].mean() < 0.8 * k
+    with pytest.raises(ValueError, match="two numbers of each row"):
+        kernels.trusted_first(near, shares[:, :5], how, own, theirs)
+    with pytest.raises(ValueError, match="pairs must name rows"):
+        kernels.trusted_first(near + partners, shares, how, own, theirs)

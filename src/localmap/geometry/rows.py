@@ -104,20 +104,21 @@ class RowSpace:
     def shared_with(
         self,
         found: kernels.Ints,
+        among: int,
         near: kernels.Ints,
         sizes: kernels.Floats,
         n_threads: int = 1,
     ) -> NDArray[np.uint8]:
-        """Count which of the rows `found` for a new one its near pairs have, too.
+        """Count which of the first rows `found` for a new one its near pairs have, too.
 
         A training row has those others that are no farther than its size.
         """
         if METRICS[self.metric].euclidean:
-            return kernels.shared_within(self.Z, found, near, sizes, n_threads)
+            return kernels.shared_within(self.Z, found, among, near, sizes, n_threads)
         counts = np.zeros(near.shape, dtype=np.uint8)
         for slot, partners in enumerate(near.T):
             rows, most = self.Z[partners], ROUNDED * sizes[partners].astype(np.float64)
-            for others in found.T:
+            for others in found[:, :among].T:
                 away = brute_force.row_by_row(rows, self.Z[others], self.metric)
                 counts[:, slot] += (away <= most) & (others != partners)
         return counts

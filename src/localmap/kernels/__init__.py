@@ -30,13 +30,17 @@ from localmap.kernels.cells import (
 from localmap.kernels.descent import Circles, Descent, PairLists, Weights, forces
 from localmap.kernels.maps import medoids, project, relax, silhouette
 from localmap.kernels.pairs import (
+    Around,
+    Trusting,
     further,
     local_further,
     mean_shares,
+    means,
     mid_near,
     near,
     shared_neighbors,
     shared_within,
+    trusted_first,
 )
 from localmap.kernels.products import ByteProducts
 from localmap.kernels.search import (
@@ -51,6 +55,7 @@ from localmap.kernels.search import (
 
 __all__ = [
     "MISSED",
+    "Around",
     "ByteProducts",
     "CellRows",
     "Centres",
@@ -61,6 +66,7 @@ __all__ = [
     "Missed",
     "PairLists",
     "Probing",
+    "Trusting",
     "Weights",
     "cell_centres",
     "cell_homes",
@@ -78,6 +84,7 @@ __all__ = [
     "let_in",
     "local_further",
     "mean_shares",
+    "means",
     "medoids",
     "mid_near",
     "missed_neighbors",
@@ -92,4 +99,5 @@ __all__ = [
     "shared_within",
     "silhouette",
     "thread_count",
+    "trusted_first",
 ]

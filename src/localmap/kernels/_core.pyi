@@ -49,6 +49,7 @@ def shared_within(
     Z: NDArray[np.float32],
     sizes: NDArray[np.float32],
     found: NDArray[np.int32],
+    among: int,
     near: NDArray[np.int32],
     out: NDArray[np.uint8],
     threads: int,
@@ -57,6 +58,27 @@ def mean_shares(
     near: NDArray[np.int32],
     shared: NDArray[np.uint8],
     out: NDArray[np.float32],
+    threads: int,
+) -> None: ...
+def means(
+    values: NDArray[np.float64],
+    named: NDArray[np.int32],
+    among: int,
+    out: NDArray[np.float64],
+    threads: int,
+) -> None: ...
+def trusted_first(
+    near: NDArray[np.int32],
+    shares: NDArray[np.float32],
+    enough: float,
+    chance: float,
+    among: int,
+    usual: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    partners_usual: NDArray[np.float64],
+    partners_sizes: NDArray[np.float64],
+    ordered: NDArray[np.int32],
+    count: NDArray[np.uint16],
     threads: int,
 ) -> None: ...
 def forces(

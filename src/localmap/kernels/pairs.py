@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from localmap.kernels import _core
 from localmap.kernels.arrays import Floats, Ints, check_finite_map, checked, contiguous
+
+
+class Around(NamedTuple):
+    """What is known of rows by which pairs are trusted."""
+
+    usual: NDArray[np.floating]  # what near pairs share around a row
+    sizes: NDArray[np.floating]  # how far its surroundings reach
+
+
+class Trusting(NamedTuple):
+    """From what share on a pair is trusted (`method/adjust.py` tells why)."""
+
+    enough: float  # share of what is usual
+    chance: float  # deviations of a count below the usual that make no difference
+    among: int  # rows that were counted
 
 
 def near(
@@ -52,25 +69,28 @@ def shared_neighbors(
 
 
 def shared_within(
-    Z: Floats, found: Ints, near: Ints, sizes: Floats, n_threads: int = 1
+    Z: Floats, found: Ints, among: int, near: Ints, sizes: Floats, n_threads: int = 1
 ) -> NDArray[np.uint8]:
-    """Count which of the rows `found` for new ones their near pairs have, too.
+    """Count which of the first `among` rows `found` for new ones their near pairs have.
 
     Row j has the others that are no farther than ``sizes[j]``.
     """
     n, rows = len(Z), len(found)
-    if sizes.shape != (n,) or near.shape[0] != rows or found.shape[1] > 255:
+    if sizes.shape != (n,) or near.shape[0] != rows:
         msg = (
-            f"{rows} new rows among {n} need up to 255 neighbours and their near pairs "
-            f"each, and a size for each row of Z; got shapes {found.shape}, "
-            f"{near.shape} and {sizes.shape}."
+            f"{rows} new rows among {n} need near pairs each, and a size for each row "
+            f"of Z; got shapes {near.shape} and {sizes.shape}."
         )
+        raise ValueError(msg)
+    if not 1 <= among <= min(found.shape[1], 255):
+        msg = f"among must be from 1 to {min(found.shape[1], 255)}; got {among}."
         raise ValueError(msg)
     out = np.empty(near.shape, dtype=np.uint8)
     _core.shared_within(
         contiguous(Z),
         np.ascontiguousarray(sizes, dtype=np.float32),
         checked(found, n, rows),
+        among,
         checked(near, n, rows),
         out,
         n_threads,
@@ -92,6 +112,61 @@ def mean_shares(near: Ints, shared: NDArray[np.uint8], n_threads: int = 1) -> Fl
         checked(near, len(near)), np.ascontiguousarray(shared), out, n_threads
     )
     return out
+
+
+def means(
+    values: NDArray[np.floating], named: Ints, among: int, n_threads: int = 1
+) -> NDArray[np.float64]:
+    """Mean of the values of the first `among` rows that each row of `named` names."""
+    n, m = named.shape
+    if not 1 <= among <= m:
+        msg = f"among must be from 1 to {m}; got {among}."
+        raise ValueError(msg)
+    out = np.empty(n, dtype=np.float64)
+    numbers = np.ascontiguousarray(values, dtype=np.float64)
+    _core.means(numbers, checked(named, len(values), n), among, out, n_threads)
+    return out
+
+
+def trusted_first(
+    near: Ints,
+    shares: Floats,
+    how: Trusting,
+    own: Around,
+    partners: Around | None = None,
+    n_threads: int = 1,
+) -> tuple[Ints, NDArray[np.uint16]]:
+    """Put the pairs of each row that share enough first; count them.
+
+    `own` is known of the rows, `partners` of those that `near` names, if others.
+    """
+    n = len(near)
+    known = [own, own if partners is None else partners]
+    (usual, sizes), (partners_usual, partners_sizes) = (
+        [np.ascontiguousarray(part, dtype=np.float64) for part in of] for of in known
+    )
+    if (
+        shares.shape != near.shape
+        or not len(usual) == len(sizes) == n
+        or len(partners_usual) != len(partners_sizes)
+    ):
+        msg = f"{near.shape} pairs need as many shares, and two numbers of each row."
+        raise ValueError(msg)
+    ordered = np.empty(near.shape, dtype=np.int32)
+    count = np.empty(n, dtype=np.uint16)
+    _core.trusted_first(
+        checked(near, len(partners_usual), n),
+        contiguous(shares),
+        *how,
+        usual,
+        sizes,
+        partners_usual,
+        partners_sizes,
+        ordered,
+        count,
+        n_threads,
+    )
+    return ordered, count
 
 
 def mid_near(Z: Floats, slots: int, key: int, n_threads: int = 1) -> Ints:

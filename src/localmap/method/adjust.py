@@ -53,7 +53,6 @@ as do pairs to a heap of duplicates.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
@@ -61,7 +60,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localmap import kernels
-from localmap.geometry.blocks import in_order
 from localmap.geometry.neighbors import KNNGraph
 
 # Nearest rows in which common ones are counted, and over which the usual is averaged.
@@ -90,9 +88,6 @@ REDRAWS: Final = 50
 # Share of pairs of points that are closer than the reach, and pairs it is measured on.
 WITHIN: Final = 0.6
 MEASURED_ON: Final = 20_000
-
-# Rows compared at a time.
-BLOCK: Final = 1 << 12
 
 # Maps of one crowded ball are only a few units wide: there the reach is the whole map.
 LEAST_REACH: Final = 20.0
@@ -156,10 +151,14 @@ def trusted_first(
     shares = kernels.mean_shares(near, counts, n_threads)
     del counts
     shares /= among
-    usual = usual_share(graph.indices[:, :among], shares, n_threads)
+    usual = usual_share(graph.indices, among, shares, n_threads)
     sizes = graph.distances[:, among - 1].astype(np.float64)
-    ordered, count = _ordered(
-        near, shares, usual, sizes, usual, sizes, among, n_threads
+    ordered, count = kernels.trusted_first(
+        near,
+        shares,
+        _trusting(among),
+        kernels.Around(usual, sizes),
+        n_threads=n_threads,
     )
     kept = Trust(among, usual.astype(np.float32), sizes.astype(np.float32))
     return ordered, count, kept
@@ -181,86 +180,32 @@ def trusted_of_new(
     """
     among = trust.among
     shares = counts.astype(np.float32) / np.float32(among)
-    around = trust.usual[found[:, :among]].mean(axis=1, dtype=np.float64)
+    around = kernels.means(trust.usual, found, among, n_threads)
     usual = np.maximum(around, shares.mean(axis=1, dtype=np.float64))
     sizes = distances[:, among - 1].astype(np.float64)
-    return _ordered(
-        near, shares, usual, sizes, trust.usual, trust.sizes, among, n_threads
+    return kernels.trusted_first(
+        near,
+        shares,
+        _trusting(among),
+        kernels.Around(usual, sizes),
+        kernels.Around(trust.usual, trust.sizes),
+        n_threads,
     )
 
 
-def _ordered(
-    near: kernels.Ints,
-    shares: kernels.Floats,
-    usual: NDArray[np.float64],
-    sizes: NDArray[np.float64],
-    partners_usual: NDArray[np.floating],
-    partners_sizes: NDArray[np.floating],
-    among: int,
-    n_threads: int = 1,
-) -> tuple[kernels.Ints, NDArray[np.uint16]]:
-    """Put the pairs of each row that share enough first; count them."""
-    ordered = np.empty_like(near)
-    count = np.empty(len(near), dtype=np.uint16)
-
-    def fill(rows: slice) -> None:
-        enough = shares[rows] >= least_share(
-            usual[rows, None],
-            partners_usual[near[rows]].astype(np.float64),
-            sizes[rows, None],
-            partners_sizes[near[rows]].astype(np.float64),
-            among,
-        )
-        order = np.argsort(~enough, axis=1, kind="stable")
-        ordered[rows] = np.take_along_axis(near[rows], order, axis=1)
-        count[rows] = np.minimum(enough.sum(axis=1), np.iinfo(np.uint16).max)
-
-    _for_blocks(len(near), fill, n_threads)
-    return ordered, count
+def _trusting(among: int) -> kernels.Trusting:
+    return kernels.Trusting(ENOUGH, CHANCE, among)
 
 
 def usual_share(
-    indices: kernels.Ints, shares: kernels.Floats, n_threads: int = 1
+    indices: kernels.Ints, among: int, shares: kernels.Floats, n_threads: int = 1
 ) -> NDArray[np.float64]:
     """Return what near pairs share around each row, or its own if that is more."""
     own = shares.mean(axis=1, dtype=np.float64)
-    around = np.empty_like(own)
-
-    def fill(rows: slice) -> None:
-        around[rows] = own[indices[rows]].mean(axis=1)
-
-    _for_blocks(len(own), fill, n_threads)
-    usual: NDArray[np.float64] = np.maximum(around, own)
+    usual: NDArray[np.float64] = np.maximum(
+        kernels.means(own, indices, among, n_threads), own
+    )
     return usual
-
-
-def least_share(
-    one: NDArray[np.float64],
-    other: NDArray[np.float64],
-    one_size: NDArray[np.float64],
-    other_size: NDArray[np.float64],
-    among: int,
-) -> NDArray[np.float64]:
-    """Return the share from which a pair is trusted.
-
-    `one` and `other` are what is usual for its two rows, the sizes their distances to
-    the last of the `among` rows that were counted.
-    """
-    larger = np.maximum(one_size, other_size)
-    smaller = np.minimum(one_size, other_size)
-    # Among duplicates both are 0: the same size.
-    ratio = np.divide(smaller, larger, out=np.ones_like(larger), where=larger > 0)
-    usual = np.maximum(one, other) * np.sqrt(ratio)
-    chance = np.sqrt(usual * (1.0 - usual) / among)
-    least: NDArray[np.float64] = np.minimum(ENOUGH * usual, usual - CHANCE * chance)
-    return least
-
-
-def _for_blocks(n: int, fill: Callable[[slice], None], n_threads: int) -> None:
-    """Do the work on rows in blocks, so that what is gathered for them stays small."""
-    some = [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]
-    for _ in in_order(some, fill, n_threads):
-        pass
 
 
 def measured_reach(Y: kernels.Floats, key: int) -> float:

@@ -176,7 +176,7 @@ def problem_of(
         trusted=trusted,
         trust=trust,
         scales=own,
-        far=usual_distance(own, near),
+        far=usual_distance(own, near, n_threads),
         n_candidates=graph.indices.shape[1],
         recall=graph.recall,
     )

@@ -62,13 +62,21 @@ class FittedMap:
         return by_row(order, self.Y)
 
 
-def usual_distance(scales: NDArray[np.float64], near: kernels.Ints) -> float:
+def usual_distance(
+    scales: NDArray[np.float64], near: kernels.Ints, n_threads: int = 1
+) -> float:
     """Return the distance, as `place` tells it, that 95 % of these rows are below."""
-    away = np.empty(len(scales))
-    for start in range(0, len(scales), ROWS):
-        rows = slice(start, start + ROWS)
-        away[rows] = scales[rows] / scales[near[rows]].mean(axis=1)
-    return float(np.quantile(away, USUAL))
+    return float(np.quantile(_away(scales, near, scales, n_threads), USUAL))
+
+
+def _away(
+    own: NDArray[np.float64],
+    near: kernels.Ints,
+    scales: NDArray[np.float64],
+    n_threads: int,
+) -> NDArray[np.float64]:
+    """Return the scale of each row in units of those of its near pairs."""
+    return own / kernels.means(scales, near, near.shape[1], n_threads)
 
 
 def place(
@@ -101,11 +109,11 @@ def _place_rows(
     near = kernels.near(
         found, distances, own, fitted.n_neighbors, n_threads, scales=fitted.scales
     )
-    away = own / fitted.scales[near].mean(axis=1)
+    away = _away(own, near, fitted.scales, n_threads)
     trusted = None
     if fitted.trust is not None and isinstance(fitted.space, RowSpace):
         among, _, sizes = fitted.trust
-        counts = fitted.space.shared_with(found[:, :among], near, sizes, n_threads)
+        counts = fitted.space.shared_with(found, among, near, sizes, n_threads)
         near, trusted = trusted_of_new(
             fitted.trust, found, distances, near, counts, n_threads
         )

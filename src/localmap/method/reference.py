@@ -162,6 +162,32 @@ def mean_shares(near: Ints, shared: Ints) -> Array:
     return out
 
 
+def least_share(
+    usual: Array, sizes: Array, enough: float, chance: float, among: int
+) -> Array:
+    """Return the share from which a pair is trusted.
+
+    `usual` is what is shared around its two rows, one in ``usual[0]`` and one in
+    ``usual[1]``, `sizes` their distances to the last of the `among` rows counted.
+    """
+    smaller, larger = np.sort(sizes, axis=0)
+    # Among duplicates both are 0: the same size.
+    ratio = np.divide(smaller, larger, out=np.ones_like(larger), where=larger > 0)
+    here = np.max(usual, axis=0) * np.sqrt(ratio)
+    deviation = np.sqrt(here * (1.0 - here) / among)
+    least: Array = np.minimum(enough * here, here - chance * deviation)
+    return least
+
+
+def trusted_first(
+    near: Ints, shares: Array, least: Array
+) -> tuple[Ints, NDArray[np.uint16]]:
+    """Put the pairs of each row that share enough first; count them."""
+    order = np.argsort(shares < least, axis=1, kind="stable")
+    count = (shares >= least).sum(axis=1).astype(np.uint16)
+    return np.take_along_axis(near, order, axis=1), count
+
+
 def mid_near(Z: Array, slots: int, key: int) -> Ints:
     """For each slot draw six points that are not mid-near yet; keep the second."""
     n = len(Z)

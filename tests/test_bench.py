@@ -323,6 +323,8 @@ def test_the_papers_times_stand_beside_ours_and_are_not_called_different(tmp_pat
     text = written(tmp_path, [row("authors-localmap", 0, 0.60, dataset="mnist")])
     assert "| LocalMAP (authors) | **2.00** (paper 107.35) |" in text
     assert "from the paper's" not in text
+    placed = row("authors-localmap", 0, 0.60, dataset="mnist", task="transform")
+    assert "(paper" not in written(tmp_path, [placed])
 
 
 def test_a_map_that_tears_more_than_pacmap_is_told(tmp_path):

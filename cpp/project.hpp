@@ -16,10 +16,10 @@ inline void project(const float* X, std::int64_t n, const float* C, std::int64_t
     // The columns of C by sixteen, filled up with zeros.
     const std::int64_t panels = (d + kPanel - 1) / kPanel;
     std::vector<float> columns(static_cast<std::size_t>(panels * D * kPanel), 0.0f);
-    for (std::int64_t k = 0; k < D; ++k)
-        for (std::int64_t a = 0; a < d; ++a)
-            columns[static_cast<std::size_t>((a / kPanel * D + k) * kPanel + a % kPanel)] =
-                C[k * d + a];
+    for (std::int64_t p = 0; p < panels; ++p)
+        for (std::int64_t k = 0; k < D; ++k)
+            std::copy_n(C + k * d + p * kPanel, std::min<std::int64_t>(kPanel, d - p * kPanel),
+                        columns.begin() + (p * D + k) * kPanel);
     parallel_for(n, kQueries, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
         const float* some[kQueries];
         float sums[kQueries * kPanel];

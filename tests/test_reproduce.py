@@ -54,6 +54,15 @@ def test_no_empty_cell_is_unexplained():
     assert "Empty: NCVis: took more than 9 s (coil20)." in said
     assert any(text.startswith("Empty: NCVis: not run (digits") for text in said)
     assert len(said) == 1 + len(beside.SHOWN)
+    rows += [
+        row("ncvis", "usps", {}, rows=9000, seconds=270.0),
+        row("umap", "usps", {}, rows=9000, seconds=9.0),
+        row("pca", "mnist", {}, rows=70_000, seconds=1.0),
+    ]
+    said = beside.empty(rows, "seconds")
+    slow = "not run, 2100 s or more by its rate on fewer rows"
+    assert f"Empty: NCVis: {slow} (mnist)." in said
+    assert any(t.startswith("Empty: UMAP: not run (digits, mnist") for t in said)
 
 
 def test_a_size_without_a_time_says_why(tmp_path):

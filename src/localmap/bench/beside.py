@@ -13,6 +13,9 @@ from localmap.bench.sections import Sheet
 Rows = Sequence[dict[str, Any]]
 
 SETS: Final = ("digits", *paper.SETS[:6])
+
+# Seconds that a run of a table may take without that being why it is missing.
+LONG: Final = 1800
 SHOWN: Final = (*COMPARED, "localmap-10", "pacmap")
 ELSEWHERE: Final = (
     "Seurat, Human Cortex and CBMC are not on this machine: the command takes their "
@@ -110,14 +113,30 @@ def differences(rows: Rows, measure: str, *, tuned: bool = False) -> Sheet:
 def empty(rows: Rows, measure: str) -> tuple[str, ...]:
     """Say why a cell is empty, each reason once."""
     said: dict[str, list[str]] = {}
+    sizes = {row["dataset"]: row["rows"] for row in rows if "rows" in row}
     for method in SHOWN:
         for dataset in SETS:
             if mean(rows, measure, dataset, method) is not None:
                 continue
             own = [r for r in rows if (r["dataset"], r["method"]) == (dataset, method)]
             why = own[-1].get("failed", "not measured") if own else "not run"
+            least = by_rate(rows, method, sizes.get(dataset, 0))
+            if not own and least > LONG:
+                why = not_run(least)
             said.setdefault(f"{METHODS[method].title}: {why}", []).append(dataset)
     return tuple(f"Empty: {why} ({', '.join(sets)})." for why, sets in said.items())
+
+
+def by_rate(rows: Rows, method: str, n: int) -> float:
+    """Return the seconds a method takes for n rows at the least, by its largest run."""
+    done = [row for row in rows if row["method"] == method and "seconds" in row]
+    last = max(done, key=lambda row: int(row["rows"]), default=None)
+    return last["seconds"] / last["rows"] * n if last else 0.0
+
+
+def not_run(seconds: float) -> str:
+    """Say why what takes so long was not run."""
+    return f"not run, {seconds:.0f} s or more by its rate on fewer rows"
 
 
 def at_best(rows: Rows, measure: str, default: Rows) -> Sheet:

@@ -203,15 +203,13 @@ def _too_long(rows: list[dict[str, Any]]) -> list[str]:
     sizes = {row["dataset"]: row["rows"] for row in rows if "rows" in row}
     for method in dict.fromkeys(row["method"] for row in rows):
         own = {row["dataset"]: row for row in rows if row["method"] == method}
-        done = [row for row in own.values() if "seconds" in row]
-        last = max(done, key=lambda row: row["rows"], default=None)
         for dataset, n in sizes.items():
             if "seconds" in own.get(dataset, {}):
                 continue
             why = str(own.get(dataset, {}).get("failed", "not run"))
-            least = last["seconds"] / last["rows"] * n if last else 0.0
+            least = beside.by_rate(rows, method, n)
             if why == "not run" and least > LIMIT:
-                why += f", {least:.0f} s or more by its rate on fewer rows"
+                why = beside.not_run(least)
             said.append(f"Empty: {METHODS[method].title} on {dataset}: {why}.")
     return said
 

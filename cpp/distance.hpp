@@ -7,10 +7,9 @@
 namespace localmap {
 namespace LOCALMAP_ISA {
 
-typedef double Four __attribute__((vector_size(32)));
 typedef float HalfLanes __attribute__((vector_size(16)));
 
-static inline HalfLanes half(const float* from) {
+static inline HalfLanes load_half(const float* from) {
     HalfLanes result;
     __builtin_memcpy(&result, from, sizeof result);
     return result;
@@ -25,25 +24,25 @@ struct Squares {
         both += wide * wide;
     }
 #else
-    Four both[2] = {};
+    Pairs4 both[2] = {};
     void add(Lanes away) {
         HalfLanes parts[2];
         __builtin_memcpy(parts, &away, sizeof parts);
         for (int half = 0; half < 2; ++half) {
-            const Four wide = __builtin_convertvector(parts[half], Four);
+            const Pairs4 wide = __builtin_convertvector(parts[half], Pairs4);
             both[half] += wide * wide;
         }
     }
 #endif
     // Their sum, and the squares of what is left of two rows from axis k on.
     double sum(const float* a, const float* b, int64_t k, int64_t d) const {
-        Four total[2];
+        Pairs4 total[2];
         __builtin_memcpy(total, &both, sizeof total);
-        const Four four = total[0] + total[1];
+        const Pairs4 four = total[0] + total[1];
         double result = (four[0] + four[2]) + (four[1] + four[3]);
         for (; k + 4 <= d; k += 4) {
-            const Four wide = __builtin_convertvector(half(a + k) - half(b + k), Four);
-            const Four squares = wide * wide;
+            const Pairs4 wide = __builtin_convertvector(load_half(a + k) - load_half(b + k), Pairs4);
+            const Pairs4 squares = wide * wide;
             for (int lane = 0; lane < 4; ++lane) result += squares[lane];
         }
         for (; k < d; ++k) {

@@ -100,7 +100,7 @@ struct Rows {
     uint64_t (*bring_least)(uint64_t* some, size_t all, size_t keep, size_t most,
                             uint64_t* aside, size_t* count);
     // Candidates (knn.hpp) of the points in some lanes of a panel, those up to `last` and not
-    // `self`: returns how many. Nothing is kept behind them in `out`, which has room for all.
+    // `self`: returns how many. `out` has room for a whole panel, all of which may be written.
     size_t (*collect)(const float* away, const int32_t* points, uint32_t lanes, int32_t self,
                       uint64_t last, uint64_t* out);
     // Rows of d numbers, those that `rows` names, as a panel; nothing where it is below 0.

@@ -71,7 +71,7 @@ class Best {
 public:
     void reset(std::int64_t queries, std::int64_t keep) {
         keep_ = static_cast<std::size_t>(keep);
-        room_ = 2 * (keep_ + kPanel);  // a panel more fits until it is cut
+        room_ = 2 * (keep_ + kPanel);  // count_ + kPanel is never more: `collect` writes them
         const auto count = static_cast<std::size_t>(queries);
         if (count * room_ > size_) {  // not filled: nothing is read before it is written
             size_ = count * room_;
@@ -117,7 +117,7 @@ private:
     }
     std::size_t cut(std::size_t query, std::size_t most) {
         std::size_t count = count_[query];
-        if (count < keep_ || keep_ == 0) return count;
+        if (count < keep_) return count;
         last_[query] =
             rows().bring_least(of(query), count, keep_, most, aside_.data(), &count);
         below_[query] = distance_of(last_[query]);

@@ -199,30 +199,25 @@ inline void trusted_first(const std::int32_t* near, const float* shares, std::in
                           const Around& theirs, std::int32_t* ordered, std::uint16_t* count,
                           int threads, Poll poll) {
     parallel_for(n, kRowGrain, threads, poll, [&](std::int64_t begin, std::int64_t end, int) {
-        std::vector<double> usual(static_cast<std::size_t>(k)), ratio(usual);
         std::vector<std::int32_t> others;
         for (std::int64_t i = begin; i < end; ++i) {
-            for (std::int64_t s = 0; s < k; ++s) {
-                const std::int32_t j = near[i * k + s];
-                const double larger = std::max(own.sizes[i], theirs.sizes[j]);
-                const auto at = static_cast<std::size_t>(s);
-                // Among duplicates both are 0: the same size.
-                ratio[at] =
-                    larger > 0.0 ? std::min(own.sizes[i], theirs.sizes[j]) / larger : 1.0;
-                usual[at] = std::max(own.usual[i], theirs.usual[j]);
-            }
             others.clear();
             std::int32_t* next = ordered + i * k;
             for (std::int64_t s = 0; s < k; ++s) {
-                const auto at = static_cast<std::size_t>(s);
-                const double here = usual[at] * std::sqrt(ratio[at]);
-                const double chance = std::sqrt(here * (1.0 - here) / double(how.among));
+                const std::int32_t j = near[i * k + s];
+                const double larger = std::max(own.sizes[i], theirs.sizes[j]);
+                // Among duplicates both are 0: the same size.
+                const double ratio =
+                    larger > 0.0 ? std::min(own.sizes[i], theirs.sizes[j]) / larger : 1.0;
+                const double usual =
+                    std::max(own.usual[i], theirs.usual[j]) * std::sqrt(ratio);
+                const double chance = std::sqrt(usual * (1.0 - usual) / double(how.among));
                 const double least =
-                    std::min(how.enough * here, here - how.chance * chance);
+                    std::min(how.enough * usual, usual - how.chance * chance);
                 if (double(shares[i * k + s]) >= least)
-                    *next++ = near[i * k + s];
+                    *next++ = j;
                 else
-                    others.push_back(near[i * k + s]);
+                    others.push_back(j);
             }
             const auto sure = next - (ordered + i * k);
             count[i] = static_cast<std::uint16_t>(std::min<std::ptrdiff_t>(

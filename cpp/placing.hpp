@@ -12,8 +12,6 @@
 namespace localmap {
 namespace LOCALMAP_ISA {
 
-static inline void store(float* to, Lanes value) { __builtin_memcpy(to, &value, sizeof value); }
-
 // Which of some rows lie near each of sixteen points: within `sure` they are counted, those
 // between that and `doubtful` get a bit. These distances may be fused: what they leave in
 // doubt is settled by exact ones. No point counts itself: `points` and `found` name them.
@@ -80,7 +78,7 @@ struct Axes<0> {
     float* at;
     Axes(float* room, int64_t) : at(room) {}
     Lanes get(int64_t a) const { return load(at + a * kLanes); }
-    void set(int64_t a, Lanes value) { store(at + a * kLanes, value); }
+    void set(int64_t a, Lanes value) { store(value, at + a * kLanes); }
 };
 
 template <int kDim>
@@ -113,7 +111,7 @@ static void settle_in(const Settling& s) {
         }
         for (int64_t p = 0; p < s.further; ++p)
             pull(s.near + p, Further{load(s.push + p * kLanes)});
-        for (int64_t a = 0; a < dim; ++a) store(s.forces + a * kLanes, G.get(a));
+        for (int64_t a = 0; a < dim; ++a) store(G.get(a), s.forces + a * kLanes);
         move({s.rates[i], s.beta1, s.beta2}, s.y, s.forces, s.m, s.v, dim * kLanes);
     }
 }

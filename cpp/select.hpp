@@ -8,8 +8,9 @@ namespace localmap {
 namespace LOCALMAP_ISA {
 
 // Bring the numbers of [low, high) below the pivot to the front and the others behind them;
-// returns where those begin. Which of two numbers is less cannot be foretold: no branch
-// depends on it.
+// returns where those begin. Both stay in their order: what comes of it, down to which of
+// equally near rows is kept, is the same on every CPU. Which of two numbers is less cannot
+// be foretold: no branch depends on it.
 #if defined(__AVX512F__)
 static size_t divide(uint64_t* some, size_t low, size_t high, uint64_t pivot,
                      uint64_t* aside) {
@@ -28,18 +29,6 @@ static size_t divide(uint64_t* some, size_t low, size_t high, uint64_t pivot,
     }
     __builtin_memcpy(some + at, aside, put * sizeof *some);
     return at;
-}
-static uint64_t greatest(const uint64_t* some, size_t count) {
-    __m512i most = _mm512_setzero_si512();
-    for (size_t j = 0; j < count; j += 8) {
-        const auto there =
-            static_cast<__mmask8>(count - j < 8 ? (1u << (count - j)) - 1 : 0xFFu);
-        most = _mm512_maskz_max_epu64(0xFF, most, _mm512_maskz_loadu_epi64(there, some + j));
-    }
-    uint64_t each[8], one = 0;
-    _mm512_storeu_si512(each, most);
-    for (const uint64_t other : each) one = one < other ? other : one;
-    return one;
 }
 static size_t collect(const float* away, const int32_t* points, uint32_t lanes, int32_t self,
                       uint64_t last, uint64_t* out) {
@@ -60,15 +49,29 @@ static size_t collect(const float* away, const int32_t* points, uint32_t lanes, 
     }
     return count;
 }
+static uint64_t greatest(const uint64_t* some, size_t count) {
+    __m512i most = _mm512_setzero_si512();
+    for (size_t j = 0; j < count; j += 8) {
+        const auto there =
+            static_cast<__mmask8>(count - j < 8 ? (1u << (count - j)) - 1 : 0xFFu);
+        most = _mm512_maskz_max_epu64(0xFF, most, _mm512_maskz_loadu_epi64(there, some + j));
+    }
+    uint64_t each[8], one = 0;
+    _mm512_storeu_si512(each, most);
+    for (const uint64_t other : each) one = one < other ? other : one;
+    return one;
+}
 #else
-static size_t divide(uint64_t* some, size_t low, size_t high, uint64_t pivot, uint64_t*) {
-    size_t at = low;
+static size_t divide(uint64_t* some, size_t low, size_t high, uint64_t pivot,
+                     uint64_t* aside) {
+    size_t at = low, put = 0;
     for (size_t j = low; j < high; ++j) {
         const uint64_t one = some[j];
-        some[j] = some[at];
-        some[at] = one;
+        some[at] = aside[put] = one;
         at += one < pivot;
+        put += one >= pivot;
     }
+    __builtin_memcpy(some + at, aside, put * sizeof *some);
     return at;
 }
 static size_t collect(const float* away, const int32_t* points, uint32_t lanes, int32_t self,

@@ -330,3 +330,7 @@ def test_trusted_pairs_come_first_as_in_the_reference(others):
         kernels.trusted_first(near, shares[:, :5], how, own, theirs)
     with pytest.raises(ValueError, match="pairs must name rows"):
         kernels.trusted_first(near + partners, shares, how, own, theirs)
+    with pytest.raises(ValueError, match="pairs must name rows"):  # 0 in 32 bits
+        kernels.trusted_first(near.astype(np.int64) + 2**32, shares, how, own, theirs)
+    with pytest.raises(ValueError, match="at least 1; got 0"):
+        kernels.trusted_first(near, shares, how._replace(among=0), own, theirs)

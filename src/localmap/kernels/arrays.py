@@ -68,7 +68,7 @@ def lined(shape: tuple[int, ...]) -> Floats:
 
 def checked(pairs: Ints, n: int, rows: int | None = None) -> Ints:
     """Return partners as the core reads them; refuse what would read out of bounds."""
-    pairs = np.ascontiguousarray(pairs, dtype=np.int32)
+    pairs = np.asarray(pairs)
     rows = n if rows is None else rows
     if pairs.ndim != 2 or pairs.shape[0] != rows:
         msg = f"pairs must have one row for each of {rows} points; got {pairs.shape}."
@@ -78,7 +78,7 @@ def checked(pairs: Ints, n: int, rows: int | None = None) -> Ints:
             f"pairs must name rows from 0 to {n - 1}; got {pairs.min()}..{pairs.max()}."
         )
         raise ValueError(msg)
-    return pairs
+    return np.ascontiguousarray(pairs, dtype=np.int32)
 
 
 def contiguous(X: Floats) -> Floats:

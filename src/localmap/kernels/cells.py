@@ -81,6 +81,9 @@ def cell_probes(
 
 def probing(centres: Centres, probes: int, n_threads: int = 1) -> Probing:
     """Return how to search so many cells for each row."""
+    if not 1 <= probes <= len(centres.cells):
+        msg = f"probes must be from 1 to {len(centres.cells)}; got {probes}."
+        raise ValueError(msg)
     lists = _core.cell_shortlists(centres.cells, probes, n_threads)
     return Probing(centres.cells, lists, probes)
 

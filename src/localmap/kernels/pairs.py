@@ -152,6 +152,9 @@ def trusted_first(
     ):
         msg = f"{near.shape} pairs need as many shares, and two numbers of each row."
         raise ValueError(msg)
+    if how.among < 1:
+        msg = f"among must be at least 1; got {how.among}."
+        raise ValueError(msg)
     ordered = np.empty(near.shape, dtype=np.int32)
     count = np.empty(n, dtype=np.uint16)
     _core.trusted_first(

@@ -389,6 +389,48 @@ def test_formulas_without_stored_values_are_refused(tmp_path, options, some):
     assert files.read(path, columns=["a"]).names == ("a",)
 
 
+@pytest.mark.parametrize("asked", [None, ",", "."])
+def test_numbers_of_a_sheet_have_no_marks(tmp_path, asked):
+    path = tmp_path / "t.xlsx"
+    rows = [[i * 7 % 5 + 0.125, (1001 + i * 1700 % 7000) / 1000] for i in range(12)]
+    workbook(path, data=[["a", "b"], *rows])
+    dialect = files.Dialect(decimal=asked)
+    np.testing.assert_array_equal(files.read(path, dialect=dialect).X, rows)
+
+
+@pytest.mark.parametrize("texts", [{3}, set(range(12))])
+def test_texts_of_a_sheet_whose_mark_is_unclear_are_refused(tmp_path, texts):
+    path = tmp_path / "t.xlsx"
+    rows = [[i * 7 % 5 + 0.125, (1001 + i * 1700 % 7000) / 1000] for i in range(12)]
+    written = [
+        [a, str(b).replace(".", ",") if i in texts else b]
+        for i, (a, b) in enumerate(rows)
+    ]
+    workbook(path, data=[["a", "b"], *written])
+    with pytest.raises(
+        files.TableError, match="a decimal or a thousands mark; the opt"
+    ):
+        files.read(path)
+    table = files.read(path, dialect=files.Dialect(decimal=","))
+    np.testing.assert_array_equal(table.X, rows)
+    table = files.read(path, dialect=files.Dialect(decimal="."))
+    assert table.X[3, 1] == 1000 * rows[3][1]
+    assert "thousands ','" in table.notes[0]
+
+
+def test_texts_of_a_sheet_tell_their_mark(tmp_path):
+    path = tmp_path / "t.xlsx"
+    rows = [[i * 7 % 5 + 0.125, f"{i},25", "x,y"] for i in range(12)]
+    rows[2][1] = "1.234,5"
+    rows[5][1] = 7.5
+    workbook(path, data=[["a", "b", "d"], *rows])
+    table = files.read(path)
+    assert table.X[[1, 2, 5], 1].tolist() == [1.25, 1234.5, 7.5]
+    assert table.X[:, 0].tolist() == [row[0] for row in rows]
+    assert "decimal ','" in table.notes[0]
+    assert files.read(path, labels="b", columns=["a"]).labels[2] == "1.234,5"
+
+
 def test_only_formulas_are_refused_as_well(tmp_path):
     path = tmp_path / "t.xlsx"
     workbook(path, data=[[f"=ROW()*{i}", f"=ROW()+{i}"] for i in range(5)])

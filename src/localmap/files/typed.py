@@ -28,8 +28,12 @@ def settle(
     also: Sequence[str],
     where: Where,
     name: str,
+    typed: Sequence[Any] | None = None,
 ) -> tuple[list[Column], Dialect]:
-    """Make a column of each array; return what was decided about marks as well."""
+    """Make a column of each array; return what was decided about marks as well.
+
+    `typed` are the numbers of cells that have no text, where a column may hold both.
+    """
     import pyarrow as pa
 
     texts = [array for array in parsed if pa.types.is_string(array.type)]
@@ -40,9 +44,12 @@ def settle(
         decided = replace(decided, decimal=decimal)
     marks: set[str] = set()
     columns = []
-    for called, array in zip(names, parsed, strict=True):
+    beside = [None] * len(parsed) if typed is None else typed
+    for called, array, numbers in zip(names, parsed, beside, strict=True):
         if pa.types.is_string(array.type):
-            column, mark = from_text(called, array, decided, asked, also, where)
+            column, mark = from_text(
+                called, array, decided, asked, also, where, numbers
+            )
             marks.add(mark)
         else:
             column = Column(called, array=array)
@@ -59,11 +66,15 @@ def from_text(
     asked: Dialect,
     also: Sequence[str],
     where: Where,
+    typed: Any = None,
 ) -> tuple[Column, str]:
     """Make a column of texts: numbers if all are, else a column with its fault."""
+    import pyarrow as pa
     from pyarrow import compute
 
     numbers, good, mark = convert(texts, decided.decimal or ".", asked, also)
+    if typed is not None:
+        numbers = pa.chunked_array([compute.coalesce(numbers.combine_chunks(), typed)])
     n = len(texts)
     bad = n - int(compute.sum(good).as_py() or 0)
     if bad == 0:

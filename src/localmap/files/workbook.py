@@ -9,6 +9,7 @@ from localmap.files.dialect import Dialect
 from localmap.files.errors import TableError
 from localmap.files.grid import Grid, repeated_names, unique_names
 from localmap.files.header import decide_header, is_second_header
+from localmap.files.numbers import is_number
 from localmap.files.records import Quoted
 from localmap.files.source import Source
 from localmap.files.typed import settle
@@ -79,27 +80,28 @@ def _to_grid(
         else f"column {i + 1}"
         for i, cell in enumerate(first)
     ]
-    parsed = [
-        pa.chunked_array([pa.array(list(map(str, column)), pa.string())])
-        for column in zip(*(row for _, row in body), strict=True)
-    ]
+    below = list(zip(*(row for _, row in body), strict=True))
     lines = [i for i, _ in body]
-    decided = Dialect(decimal=asked.decimal or ".", header=header)
     found, decided = settle(
         unique_names(names),
-        parsed,
-        decided,
+        [_texts([None if _is_typed(c) else str(c) for c in cells]) for cells in below],
+        Dialect(decimal=asked.decimal, header=header),
         asked,
         also,
         lambda r: f"line {lines[r]}",
         name,
+        # Numbers of the sheet have no marks: what is decided is about texts alone.
+        [
+            pa.array([float(c) if _is_typed(c) else None for c in cells], pa.float64())
+            for cells in below
+        ],
     )
+    for column, cells in zip(found, below, strict=True):
+        column.texts = _texts(list(map(str, cells)))
     for i, column in enumerate(found):
         if any(isinstance(row[i], Formula) for _, row in rows):
             column.fault, column.way_out, column.unstored = UNSTORED, SAVE_AGAIN, True
-    decisions = [
-        f"{len(names)} columns, header {'yes' if header else 'no'}, sheet {title!r}"
-    ]
+    decisions = [f"{decided.describe(len(names))}, sheet {title!r}"]
     return Grid(
         name,
         found,
@@ -108,6 +110,17 @@ def _to_grid(
         lambda r: f"line {lines[r]}",
         repeated=repeated_names(names),
     )
+
+
+def _is_typed(cell: str) -> bool:
+    """Tell a number of the sheet from a text that may be one."""
+    return not isinstance(cell, Quoted) and is_number(cell)
+
+
+def _texts(cells: list[str | None] | list[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.chunked_array([pa.array(cells, pa.string())])
 
 
 def _cells(source: Source, sheet: str | None) -> tuple[str, list[list[str]], int]:

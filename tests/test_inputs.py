@@ -31,6 +31,34 @@ TABLES = {
 }
 
 
+@pytest.mark.parametrize("make", [sp.csr_array, sp.csc_array, sp.bsr_array])
+@pytest.mark.parametrize(
+    ("part", "place", "value", "match"),
+    [
+        ("indptr", 3, 10**6, "indptr must rise from 0"),
+        ("indptr", -1, 10**6, "indptr ends at 1000000"),
+        ("indices", 7, 10**8, r"from 0 to \d+; got \d+..100000000"),
+        ("indices", 7, -5, r"from 0 to \d+; got -5.."),
+    ],
+)
+def test_damaged_sparse_matrices_are_refused(make, part, place, value, match):
+    whole = np.random.default_rng(0).normal(size=(60, 6))
+    X = make(whole)
+    LocalMAP(**FAST).fit(X)
+    getattr(X, part)[place] = value
+    with pytest.raises(ValueError, match=match):
+        LocalMAP(**FAST).fit(X)
+    with pytest.raises(ValueError, match=match):
+        LocalMAP(**FAST).fit(whole).transform(X)
+
+
+def test_damaged_coordinates_are_refused():
+    X = sp.coo_array(np.random.default_rng(0).normal(size=(60, 6)))
+    X.coords[1][5] = 77
+    with pytest.raises(ValueError, match=r"col must be from 0 to 5; got 0..77"):
+        LocalMAP(**FAST).fit(X)
+
+
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_tables_give_the_map_of_their_numbers_and_keep_their_names(table):
     X = blobs()

@@ -32,6 +32,7 @@ def as_numbers(X: Any, metric: str) -> Any:
     """
     _refuse_containers(X)
     _refuse_masked(X)
+    _refuse_damaged(X)
     if metric != PRECOMPUTED:
         _refuse_graphs(X)
     kinds = _column_kinds(X)
@@ -127,6 +128,42 @@ def _refuse_masked(X: Any) -> None:
             "X.filled(numpy.nan), or leave out their rows or columns."
         )
         raise ValueError(msg)
+
+
+def _refuse_damaged(X: Any) -> None:
+    """Refuse sparse matrices whose parts do not fit: SciPy would read out of bounds."""
+    if not issparse(X) or X.ndim != 2:
+        return
+    wrong = ""
+    if X.format in {"csr", "csc", "bsr"}:
+        lines, places = X.shape[::-1] if X.format == "csc" else X.shape
+        if X.format == "bsr":
+            lines, places = lines // X.blocksize[0], places // X.blocksize[1]
+        starts = X.indptr
+        if len(starts) != lines + 1 or starts[0] != 0 or (np.diff(starts) < 0).any():
+            wrong = f"indptr must rise from 0 in {lines} steps"
+        elif not starts[-1] <= len(X.indices) == len(X.data):
+            wrong = (
+                f"indptr ends at {starts[-1]}, for {len(X.indices)} indices and "
+                f"{len(X.data)} numbers"
+            )
+        else:
+            wrong = _out_of_bounds("indices", X.indices[: starts[-1]], places)
+    elif X.format == "coo":
+        row, column = (
+            _out_of_bounds(name, getattr(X, name), size)
+            for name, size in zip(("row", "col"), X.shape, strict=True)
+        )
+        wrong = row or column
+    if wrong:
+        msg = f"X is a damaged sparse matrix ({X.format}): {wrong}. Build it anew."
+        raise ValueError(msg)
+
+
+def _out_of_bounds(name: str, places: Any, size: int) -> str:
+    if not len(places) or 0 <= places.min() <= places.max() < size:
+        return ""
+    return f"{name} must be from 0 to {size - 1}; got {places.min()}..{places.max()}"
 
 
 def _refuse_graphs(X: Any) -> None:

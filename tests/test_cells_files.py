@@ -321,6 +321,33 @@ class TestCommand:
         assert self.run("embed", out, *again) == 2
         assert "--batch-key works on raw counts" in capsys.readouterr().err
 
+    @pytest.mark.parametrize("change", ["nan", "part", "negative", "log", "other log"])
+    def test_new_cells_are_counts_or_values_like_the_maps(
+        self, counted, capsys, change
+    ):
+        out, model = counted.with_name("o.h5ad"), counted.with_name("m.localmap")
+        args = ["-o", out, "--save-model", model, *self.QUICK]
+        assert self.run("embed", counted, *args) == 0
+        new = anndata.read_h5ad(counted)
+        new.X = new.X.astype(np.float32)
+        if "log" in change:
+            counts = new.X.toarray() * (1e4 if change == "log" else 1e6)
+            new.X = np.log1p(counts / np.asarray(new.X.sum(axis=1)).reshape(-1, 1))
+        else:
+            new.X.data[5] = {"nan": np.nan, "part": 1.5, "negative": -1.0}[change]
+        new.write_h5ad(counted.with_name("new.h5ad"))
+        placed = counted.with_name("placed.csv")
+        capsys.readouterr()
+        args = ["transform", model, counted.with_name("new.h5ad"), "-o", placed]
+        if change == "log":
+            assert self.run(*args) == 0
+            return
+        assert self.run(*args) == 2
+        said = capsys.readouterr().err
+        assert "The values are no counts (some values are" in said
+        assert "where those of the map's cells add up to 10000" in said
+        assert not placed.exists()
+
     @pytest.mark.parametrize("name", ["film.gif", "film.html"])
     def test_a_film(self, counted, name):
         out, film = counted.with_name("o.csv"), counted.with_name(name)

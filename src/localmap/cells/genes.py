@@ -40,6 +40,9 @@ AGREES: Final = 1e-2
 # Cells whose sum of counts is computed again, to see that it is that of the recipe.
 CHECKED_SUMS: Final = 100
 
+# Values of cells brought to a sum so many times as large are no values like the map's.
+ANOTHER_SUM: Final = 2.0
+
 # Cells whose genes are held at once.
 CELLS_AT_ONCE: Final = 2048
 
@@ -51,6 +54,7 @@ class Values(NamedTuple):
 
     X: Any
     factors: NDArray[np.float64] | None = None
+    no_counts: str = ""  # why they are none, where that was asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,8 +213,43 @@ def log_values(X: Any, counts_sum: float | None) -> Values:
         return Values(X)
     totals = log_counts.totals_of(X)
     if totals.refused is not None:
-        return Values(X)
+        return Values(X, no_counts=totals.refused)
     return Values(X, log_counts.factors_of(totals.of_cells, counts_sum))
+
+
+def refuse_other_values(values: Values, counts_sum: float) -> None:
+    """Refuse what is neither counts nor the log values that a map of counts is made of.
+
+    Those of some genes add up to less than the sum, those of another sum to more;
+    counts that are taken for logarithms to more than any.
+    """
+    if not values.no_counts:
+        return
+    some = _first_cells(values)
+    sums = _sums(some)
+    usual = float(np.median(sums)) if len(sums) else 0.0
+    if (some >= 0).all() and usual <= ANOTHER_SUM * counts_sum:
+        return
+    added = f"{usual:.4g} in a cell" if np.isfinite(usual) else "no number"
+    msg = (
+        f"The values are no counts ({values.no_counts}), and as log values they add up "
+        f"to {added}, where those of the map's cells add up to {counts_sum:.6g}. Give "
+        "counts, of a layer if need be, or values normalised like those of the map."
+    )
+    raise ValueError(msg)
+
+
+def _first_cells(values: Values) -> NDArray[np.float64]:
+    some = values.X[:CHECKED_SUMS]
+    some = some.toarray() if issparse(some) else np.asarray(some)
+    return some.astype(np.float64)
+
+
+def _sums(log_values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what the log values of each cell add up to as counts."""
+    with np.errstate(over="ignore"):
+        sums: NDArray[np.float64] = np.expm1(log_values).sum(axis=1)
+    return sums
 
 
 def _counts_sum(adata: AnnData, values: Values) -> float | None:
@@ -222,9 +261,7 @@ def _counts_sum(adata: AnnData, values: Values) -> float | None:
     if values.factors is not None:
         return summed_to
     # X may have been scaled since: its values must still be those of the recipe.
-    some = values.X[:CHECKED_SUMS]
-    some = some.toarray() if issparse(some) else np.asarray(some)
-    sums = np.expm1(some.astype(np.float64)).sum(axis=1)
+    sums = _sums(_first_cells(values))
     kept = (np.abs(sums - summed_to) < AGREES * summed_to) | (sums == 0)
     return summed_to if kept.all() else None
 

@@ -77,6 +77,9 @@ def placed(
     missing: genes.Missing,
 ) -> Placed:
     """Place cells by what the model asks for."""
+    if adata.n_obs == 0:
+        msg = "There are no cells to place."
+        raise ValueError(msg)
     place = place_named(model.feature_names_in_)
     if place is not None:
         return _placed_by_representation(adata, model, place, use_rep)
@@ -127,7 +130,10 @@ def _placed_by_genes(
     fill = np.zeros(len(found))
     if missing == "mean" and (found < 0).any():
         fill = genes.mean_genes(model)
-    values = genes.log_values(X, getattr(model, "counts_sum_", None))
+    counts_sum = getattr(model, "counts_sum_", None)
+    values = genes.log_values(X, counts_sum)
+    if counts_sum is not None:
+        genes.refuse_other_values(values, counts_sum)
     nameless = _nameless(model)
     Y = np.empty((adata.n_obs, model.embedding_.shape[1]), dtype=np.float32)
     distance = np.empty(adata.n_obs, dtype=np.float32)

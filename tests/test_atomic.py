@@ -1,5 +1,6 @@
 """Outputs: all or none, never the input, never over what is there without force."""
 
+import errno
 import os
 
 import pytest
@@ -117,3 +118,51 @@ def test_one_file_keeps_its_rights_and_leaves_no_trace(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o640
     assert path.read_text() == "after"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path):
+    target, link = tmp_path / "folder" / "a.csv", tmp_path / "link.csv"
+    target.parent.mkdir()
+    target.write_text("before")
+    link.symlink_to(target)
+    with atomic_file(link) as aside:
+        aside.write_text("once")
+    assert target.read_text() == "once"
+    with Outputs([link], force=True) as outputs:
+        outputs.file(link).write_text("twice")
+    assert target.read_text() == "twice"
+    assert link.is_symlink()
+    assert sorted(tmp_path.rglob("*")) == [target.parent, target, link]
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for place in (pipe, tmp_path):
+        with (
+            pytest.raises(OSError, match=f"no regular file.*{place}"),
+            atomic_file(place) as aside,
+        ):
+            aside.write_text("lost")
+    assert pipe.is_fifo()
+
+
+def test_errors_name_the_file_that_was_asked_for(tmp_path):
+    def write(path):
+        with atomic_file(path):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match=r"No space left on device: '.*/a\.csv'"):
+        write(tmp_path / "a.csv")
+    with pytest.raises(FileNotFoundError, match=r"'.*/nowhere/a\.csv'"):
+        write(tmp_path / "nowhere" / "a.csv")
+
+    def write_two():
+        one, two = tmp_path / "a.csv", tmp_path / "b.csv"
+        with Outputs([one, two]) as outputs:
+            outputs.file(one)
+            with outputs.file(two).open("x"):
+                pass
+
+    with pytest.raises(FileExistsError, match=r"'.*/b\.csv'"):
+        write_two()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -24,13 +25,22 @@ def atomic_file(path: Path) -> Iterator[Path]:
     >>> (folder / "map.csv").read_text()
     'whole'
     """
-    aside = _aside(path)
+    place = _behind(path)
+    if place.exists() and not place.is_file():
+        kind = errno.EISDIR if place.is_dir() else errno.EINVAL
+        raise OSError(kind, "It is no regular file", str(path))
+    aside: Path | None = None
     try:
+        aside = _aside(place)
         yield aside
-        aside.chmod(_mode(path))
-        aside.replace(path)
+        aside.chmod(_mode(place))
+        aside.replace(place)
+    except OSError as error:
+        _name(error, path, aside)
+        raise
     finally:
-        aside.unlink(missing_ok=True)
+        if aside is not None:
+            aside.unlink(missing_ok=True)
 
 
 class Outputs:
@@ -94,24 +104,34 @@ class Outputs:
             raise TableError(msg)
         if path not in self._asides:
             try:
-                self._asides[path] = _aside(path)
+                self._asides[path] = _aside(_behind(path))
             except OSError as error:
                 raise _cannot_write(path, error) from error
         return self._asides[path]
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, *_: object
+    ) -> None:
         try:
             if kind is None:
                 self._move_all()
+            elif isinstance(error, OSError):
+                for path, aside in self._asides.items():
+                    if len(self._asides) == 1 or error.filename == str(aside):
+                        _name(error, path, aside)
         finally:
             for aside in self._asides.values():
                 aside.unlink(missing_ok=True)
+
+    def _places(self) -> list[tuple[Path, Path]]:
+        """Return where each belongs, behind links, and where it was written."""
+        return [(_behind(path), aside) for path, aside in self._asides.items()]
 
     def _move_all(self) -> None:
         """Move each to its place; take all back if one cannot go there."""
         moved: list[tuple[Path, Path | None]] = []
         try:
-            for path, aside in self._asides.items():
+            for path, aside in self._places():
                 aside.chmod(_mode(path))
                 if not self._force:
                     _put_new(aside, path)
@@ -188,6 +208,17 @@ def _put_by(path: Path) -> Path | None:
         before.unlink()
         raise
     return before
+
+
+def _behind(path: Path) -> Path:
+    """Return the file that a link leads to: it is written, and the link stays."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+def _name(error: OSError, path: Path, aside: Path | None) -> None:
+    """Let an error name the file that was asked for, not the one written aside."""
+    if error.errno and (aside is None or error.filename in (None, str(aside))):
+        error.filename = str(path)
 
 
 def _aside(path: Path) -> Path:

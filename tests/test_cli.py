@@ -660,6 +660,25 @@ def test_a_page_a_film_and_a_page_of_a_written_map(table, capsys, monkeypatch):
     assert "a page needs two" in one_line_error(capsys)
 
 
+def test_a_page_of_another_programs_map_says_which_columns_it_is(tmp_path, capsys):
+    path = tmp_path / "m.csv"
+    numbers = np.random.default_rng(0).normal(size=(40, 3)).round(3)
+    pd.DataFrame(numbers, columns=["x", "y", "age"]).to_csv(path, index=False)
+    assert run("view", path) == 2
+    error = one_line_error(capsys)
+    assert "no columns localmap_1 and localmap_2, but 3 columns of numbers" in error
+    assert "x, y, age" in error
+    assert "--columns" in error
+    assert run("view", path, "--columns", "x", "y") == 0
+    assert "the map is x and y" in capsys.readouterr().err
+    np.save(tmp_path / "a.npy", numbers)
+    assert run("view", tmp_path / "a.npy") == 0
+    assert "the first two of 3 axes are shown" in capsys.readouterr().err
+    np.save(tmp_path / "b.npy", np.tile(numbers, 2))
+    assert run("view", tmp_path / "b.npy") == 2
+    assert "6 columns of numbers: name the two" in one_line_error(capsys)
+
+
 class TestSameRows:
     """What goes beside a map must be of the same rows."""
 

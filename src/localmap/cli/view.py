@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Final
 
 from localmap.cli import options, pictures
+from localmap.cli.main import say
+
+
+# Arrays of more columns, without names, are no maps.
+MOST_AXES: Final = 3
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = (
         "Writes one HTML file that needs no network; open it in a browser. The columns "
-        "localmap_1 and localmap_2 are the map, all others are at hand in the page."
+        "localmap_1 and localmap_2 are the map, all others are at hand in the page. In "
+        "the map of another program its two columns are the only numbers, or named by "
+        "--columns."
     )
     options.add_input(parser)
     parser.add_argument(
@@ -33,6 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
     import pandas as pd
 
     from localmap import files
+    from localmap.geometry.finite import listed
 
     output = arguments.output or arguments.input.with_suffix(".html")
     outputs = files.Outputs([output], inputs=[arguments.input], force=arguments.force)
@@ -41,6 +50,19 @@ def run(arguments: argparse.Namespace) -> None:
     if Y.shape[1] < 2:
         msg = f"{arguments.input} is a map of one column; a page needs two"
         raise ValueError(msg)
+    most = 2 if table.names else MOST_AXES
+    if Y is table.X and Y.shape[1] > most and arguments.input.suffix != ".h5ad":
+        some = f" ({listed(table.names, 4)})" if table.names else ""
+        msg = (
+            f"{arguments.input} has no columns localmap_1 and localmap_2, but "
+            f"{Y.shape[1]} columns of numbers{some}: name the two of the map with "
+            "--columns"
+        )
+        raise ValueError(msg)
+    if Y is table.X and table.names:
+        say(f"{arguments.input}: the map is {' and '.join(table.names)}")
+    elif Y.shape[1] > 2:
+        say(f"{arguments.input}: the first two of {Y.shape[1]} axes are shown")
     beside = table.kept.copy()
     for place, name in enumerate(table.names):
         if not files.AXIS.fullmatch(name) and Y is not table.X:

@@ -660,6 +660,38 @@ def test_a_page_a_film_and_a_page_of_a_written_map(table, capsys, monkeypatch):
     assert "a page needs two" in one_line_error(capsys)
 
 
+@pytest.mark.parametrize(
+    ("called", "typed"),
+    [
+        ("a quote; the option quote settles it", "a quote; --quote settles it"),
+        ("the option sep or decimal settles it", "--sep or --decimal settles it"),
+        ("take it out, or give skip and header", "or give --skip and --header"),
+        ("the option na says that `?` means missing, drop leaves", "g, --drop leaves"),
+        ("take missing='mean' (as in", "take --missing-genes mean (as in"),
+        ("names? See gene_symbols.", "names? See --gene-symbols."),
+        ("where they are: use_rep='X_pca'.", "where they are: --use-rep X_pca."),
+        ("example with sklearn.impute.SimpleImputer.", "with --missing median (tab"),
+    ],
+)
+def test_options_are_told_as_they_are_typed(called, typed, capsys, monkeypatch):
+    def fails(_):
+        raise ValueError(called)
+
+    monkeypatch.setattr(sys.modules["localmap.cli.main"], "_run", fails)
+    assert run("embed") == 2
+    assert typed in one_line_error(capsys)
+
+
+def test_quotes_and_escapes_may_be_given(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    rows = [f"|a{i};b|;{i * 7 % 5}.5;{i % 3}.25" for i in range(60)]
+    path.write_text("name;x;y\n" + "\n".join(rows))
+    args = ["-o", path.with_name("o.csv"), "--id", "name", "--quote", "|", *QUICK]
+    assert run("embed", path, *args) == 0
+    assert "quotes |" in capsys.readouterr().err
+    assert pd.read_csv(path.with_name("o.csv"))["name"][3] == "a3;b"
+
+
 def test_a_page_of_another_programs_map_says_which_columns_it_is(tmp_path, capsys):
     path = tmp_path / "m.csv"
     numbers = np.random.default_rng(0).normal(size=(40, 3)).round(3)

@@ -329,6 +329,30 @@ def test_names_of_several_genes(tmp_path):
     assert files.read(tmp_path / "t.h5ad", columns=[3]).X[0].tolist() == [2.0]
 
 
+@pytest.mark.parametrize(
+    ("first", "unclear"),
+    [("1,2,3,4", True), ("0,1,2,3", True), ("20,21,22,23", False), ("3,1,4,1", None)],
+)
+def test_whole_numbers_that_count_on_over_whole_numbers(tmp_path, first, unclear):
+    path = tmp_path / "t.csv"
+    numbers = np.random.default_rng(0).integers(0, 10, (60, 4))
+    rows = "\n".join(",".join(map(str, row)) for row in numbers)
+    path.write_text(f"{first}\n{rows}\n")
+    if unclear:
+        with pytest.raises(files.TableError, match="it counts on; the option header"):
+            files.read(path)
+    else:
+        assert len(files.read(path).X) == (61 if unclear is None else 60)
+
+
+def test_seven_numbers_that_count_on_are_names(tmp_path):
+    path = tmp_path / "t.csv"
+    numbers = np.random.default_rng(0).integers(0, 10, (60, 7))
+    rows = "\n".join(",".join(map(str, row)) for row in numbers)
+    path.write_text(f"0,1,2,3,4,5,6\n{rows}\n")
+    assert files.read(path).names == tuple("0123456")
+
+
 def test_a_name_that_is_its_own_number_is_no_news(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("1,2,3,4,5\n0.5,2.5,1,3,7\n7,1,3.5,9,2\n")

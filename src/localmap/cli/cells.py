@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 # Options that say how a table is read or prepared: cells have a recipe instead.
 OF_TABLES: Final = (
-    "columns", "drop", "na", "sep", "decimal", "thousands", "encoding", "header",
-    "comment", "skip", "sheet", "part",
+    "columns", "drop", "na", "sep", "decimal", "thousands", "quote", "escape",
+    "encoding", "header", "comment", "skip", "sheet", "part",
 )  # fmt: skip
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 # Options that ask for a table to be read whole.
 OF_TABLES: Final = (
-    "na", "sep", "decimal", "thousands", "encoding", "header", "comment", "skip",
-    "sheet", "part",
+    "na", "sep", "decimal", "thousands", "quote", "escape", "encoding", "header",
+    "comment", "skip", "sheet", "part",
 )  # fmt: skip
 
 # Rows by which it is decided what the columns of Parquet files are.

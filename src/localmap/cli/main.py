@@ -25,6 +25,20 @@ COMMANDS: Final = {
 }
 
 
+# Options as messages of the library call them, and as they are typed.
+TYPED: Final = (
+    (r"\bthe options? (\w+) or (\w+)(?= settle)", r"--\1 or --\2"),
+    (r"\bthe options? (\w+)\b", r"--\1"),
+    (r"\bgive (skip|sep|decimal|encoding)=", r"give --\1 "),
+    (r"\bgive skip and header\b", "give --skip and --header"),
+    (r"(?<=means missing, )drop\b", "--drop"),
+    (r"\bmissing='(mean|zero)'", r"--missing-genes \1"),
+    (r"\bgene_symbols\b(?!')", "--gene-symbols"),
+    (r"\buse_rep='([^']*)'", r"--use-rep \1"),
+    (r"\bsklearn\.impute\.SimpleImputer\b", "--missing median (tables and .npy)"),
+)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -70,9 +84,9 @@ def _told(error: Exception) -> str:
         return f'{error}; the command needs pip install "localmap[cli]"'
     if isinstance(error, MemoryError):
         return "out of memory; try fewer rows or a machine with more memory"
-    # Options are told as they are typed.
-    told = re.sub(r"\bthe options? (\w+)\b", r"--\1", str(error))
-    told = re.sub(r"\bgive (skip|sep|decimal|encoding)=", r"give --\1 ", told)
+    told = str(error)
+    for called, typed in TYPED:
+        told = re.sub(called, typed, told)
     return told or type(error).__name__
 
 

@@ -85,6 +85,10 @@ def _add_dialect(how: Any) -> None:
     how.add_argument("--sep", metavar="CHAR", help="between columns; tab, space do too")
     how.add_argument("--decimal", metavar="CHAR", help="decimal mark")
     how.add_argument("--thousands", metavar="CHAR", help='thousands mark; "" is none')
+    how.add_argument("--quote", metavar="CHAR", help='around cells; "" is none')
+    how.add_argument(
+        "--escape", metavar="CHAR", help='before a quote in a cell; "": it is doubled'
+    )
     how.add_argument("--encoding", metavar="NAME", help="utf-8, latin-1, utf-16, ...")
     header = how.add_mutually_exclusive_group()
     header.add_argument(
@@ -105,7 +109,10 @@ def dialect_of(arguments: argparse.Namespace) -> Dialect | None:
     """Return what is said of how the file is written; None if nothing is."""
     from localmap.files import Dialect
 
-    names = ("sep", "decimal", "thousands", "encoding", "header", "comment", "skip")
+    names = (
+        "sep", "decimal", "thousands", "quote", "escape", "encoding", "header",
+        "comment", "skip",
+    )  # fmt: skip
     given = {name: getattr(arguments, name, None) for name in names}
     given = {name: value for name, value in given.items() if value is not None}
     return Dialect(**given) if given else None

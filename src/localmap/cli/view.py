@@ -9,7 +9,6 @@ from typing import Final
 from localmap.cli import options, pictures
 from localmap.cli.main import say
 
-
 # Arrays of more columns, without names, are no maps.
 MOST_AXES: Final = 3
 

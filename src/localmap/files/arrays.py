@@ -178,4 +178,5 @@ def _checked(found: Matrix, name: str) -> Matrix:
 
 def _no_part(file: str, name: str, names: Sequence[str]) -> TableError:
     shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-    return TableError(f"{file} has no {name!r}; it has {shown or 'nothing'}")
+    have = f"{shown}; the option part names one" if shown else "nothing"
+    return TableError(f"{file} has no {name!r}; it has {have}")

@@ -14,6 +14,9 @@ from localmap.files.records import Quoted
 # 4! = 24 of different numbers would even ascend, far fewer would count.
 COUNTING: Final = 4
 
+# So many count on by chance in no table of less than millions, whatever stands below.
+SURELY: Final = 7
+
 # Numbers that are years in tables with a column for each.
 YEARS: Final = frozenset(map(float, range(1800, 2101)))
 
@@ -126,7 +129,10 @@ def _numbers_are_names(
     if whole and _counts_on(row):
         if any(_counts_on([_value(cell) for cell in other]) for other in below):
             raise TableError(UNCLEAR.format(name, line, "it counts on, as others do; "))
-        if len(row) >= COUNTING or _all_have_fractions(below) or _are_years(row, below):
+        counts = len(row) >= SURELY or (
+            len(row) >= COUNTING and not _lies_among(row, below)
+        )
+        if counts or _all_have_fractions(below) or _are_years(row, below):
             return True
         raise TableError(UNCLEAR.format(name, line, "it counts on; "))
     if len(row) >= COUNTING and _ascends(row):
@@ -160,6 +166,18 @@ def _value(cell: str) -> float:
 
 def _counts_on(row: Sequence[float]) -> bool:
     return len(row) > 1 and all(b - a == 1 for a, b in pairwise(row))
+
+
+def _lies_among(row: Sequence[float], below: Sequence[Sequence[str]]) -> bool:
+    """Tell whether a row is like those below: whole numbers, each between its own."""
+    columns = [
+        [_value(cell) for cell in column if not is_missing(cell)]
+        for column in zip(*below, strict=True)
+    ]
+    return all(
+        min(column) <= one <= max(column) and all(v.is_integer() for v in column)
+        for one, column in zip(row, columns, strict=True)
+    )
 
 
 def _are_years(row: Sequence[float], below: Sequence[Sequence[str]]) -> bool:

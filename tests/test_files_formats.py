@@ -329,6 +329,19 @@ def test_names_of_several_genes(tmp_path):
     assert files.read(tmp_path / "t.h5ad", columns=[3]).X[0].tolist() == [2.0]
 
 
+@pytest.mark.parametrize("write", ["to_parquet", "to_feather"])
+def test_numbers_that_are_categories_are_no_data(tmp_path, write):
+    path = tmp_path / f"t.{write[3:]}"
+    frame = pd.DataFrame({"a": [1.5, 2.0, 4.5], "c": pd.Categorical([3, 1, 3])})
+    getattr(frame, write)(path)
+    table = files.read(path)
+    assert table.names == ("a",)
+    assert table.left_out == ("`c`: holds categories, not numbers",)
+    assert files.read(path, labels="c").groups.tolist() == [3, 1, 3]
+    with pytest.raises(files.TableError, match="`c` cannot be embedded: holds categ"):
+        files.read(path, columns=["a", "c"])
+
+
 @pytest.mark.parametrize(
     ("first", "unclear"),
     [("1,2,3,4", True), ("0,1,2,3", True), ("20,21,22,23", False), ("3,1,4,1", None)],

@@ -32,23 +32,34 @@ def from_arrow(table: Any, name: str) -> Grid:
     if not names or not len(table):
         msg = f"{name} has no {'rows' if names else 'columns'}"
         raise TableError(msg)
+    pandas = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
+    categories = {
+        column.get("name")
+        for column in pandas.get("columns", [])
+        if column.get("pandas_type") == "categorical"
+    }
     columns = [
-        _column(called, array)
-        for called, array in zip(names, table.columns, strict=True)
+        _column(called, array, is_category=name in categories)
+        for name, called, array in zip(written, names, table.columns, strict=True)
     ]
-    grid = Grid(name, columns, len(table), row_names=_row_names(table, names))
+    index = tuple(
+        called for called in pandas.get("index_columns", []) if called in names
+    )
+    grid = Grid(name, columns, len(table), row_names=index)
     grid.repeated = repeated_names(written)
     grid.decisions.append(f"{len(names)} columns")
     return grid
 
 
-def _column(name: str, array: Any) -> Column:
+def _column(name: str, array: Any, *, is_category: bool) -> Column:
     import pyarrow as pa
 
     types, kind = pa.types, array.type
     if types.is_dictionary(kind):
-        array = array.cast(kind.value_type)
+        array, is_category = array.cast(kind.value_type), True
         kind = array.type
+    if is_category and (types.is_integer(kind) or types.is_floating(kind)):
+        return Column(name, texts=array, fault="holds categories, not numbers")
     if types.is_boolean(kind):
         return Column(name, array=array.cast(pa.uint8()))
     if types.is_null(kind):
@@ -67,12 +78,3 @@ def _column(name: str, array: Any) -> Column:
         example = f", first {shown(first[0].as_py())}" if len(first) else ""
         return Column(name, texts=array, fault=f"is text{example}")
     return Column(name, texts=array, fault=f"holds {kind}, not numbers")
-
-
-def _row_names(table: Any, names: list[str]) -> tuple[str, ...]:
-    """Return the columns that pandas wrote as the index of a frame."""
-    written = (table.schema.metadata or {}).get(b"pandas")
-    if written is None:
-        return ()
-    index = json.loads(written).get("index_columns", [])
-    return tuple(called for called in index if called in names)

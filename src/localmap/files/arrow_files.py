@@ -60,10 +60,9 @@ def _column(name: str, array: Any, *, is_category: bool) -> Column:
         kind = array.type
     if is_category and (types.is_integer(kind) or types.is_floating(kind)):
         return Column(name, texts=array, fault="holds categories, not numbers")
-    if types.is_boolean(kind):
-        return Column(name, array=array.cast(pa.uint8()))
-    if types.is_null(kind):
-        return Column(name, array=array.cast(pa.float64()))
+    if types.is_boolean(kind) or types.is_null(kind):
+        to = pa.uint8() if types.is_boolean(kind) else pa.float64()
+        return Column(name, array=array.cast(to))
     if types.is_integer(kind) or types.is_floating(kind):
         return Column(name, array=array)
     if types.is_decimal(kind):

@@ -329,6 +329,15 @@ def test_names_of_several_genes(tmp_path):
     assert files.read(tmp_path / "t.h5ad", columns=[3]).X[0].tolist() == [2.0]
 
 
+def test_names_of_several_columns_are_told(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = "\n".join(f"{i}.5,{i * 7 % 5}.5,{i % 3}.5,9.5" for i in range(20))
+    path.write_text(f"a,b,a,b\n{rows}\n")
+    table = files.read(path)
+    told = "names that stand for several columns: `a` as a, a.1; `b` as b, b.1"
+    assert told in table.notes
+
+
 @pytest.mark.parametrize("write", ["to_parquet", "to_feather"])
 def test_numbers_that_are_categories_are_no_data(tmp_path, write):
     path = tmp_path / f"t.{write[3:]}"

@@ -23,6 +23,9 @@ from localmap.files.table import Table
 from localmap.files.text import read_text
 from localmap.files.workbook import read_xlsx
 
+# Names of several columns that are told.
+REPEATED: Final = 3
+
 MATRICES: Final[dict[str, Callable[..., arrays.Matrix]]] = {
     "npy": arrays.read_npy,
     "npz": arrays.read_npz,
@@ -184,7 +187,12 @@ def _from_grid(grid: Grid, choice: Choice, missing: str, na: Sequence[str]) -> T
     whole = complete(
         _matrix(choice.data, grid.rows), names, missing, grid.name, grid.where
     )
-    notes = [*grid.decisions, *choice.notes, *([whole.note] if whole.note else [])]
+    notes = [
+        *grid.decisions,
+        *_repeated(grid),
+        *choice.notes,
+        *([whole.note] if whole.note else []),
+    ]
     if labels is not None and labels.isna().any():
         notes.append(f"{labels.isna().sum()} rows have no label")
     return Table(
@@ -196,6 +204,14 @@ def _from_grid(grid: Grid, choice: Choice, missing: str, na: Sequence[str]) -> T
         left_out=tuple(choice.left_out),
         rows=whole.rows,
     )
+
+
+def _repeated(grid: Grid) -> list[str]:
+    """Say which columns have one name, and what they are called here."""
+    said = [f"`{n}` as {', '.join(called)}" for n, called in grid.repeated.items()]
+    more = f" and {len(said) - REPEATED} more" if len(said) > REPEATED else ""
+    shown = "; ".join(said[:REPEATED])
+    return [f"names that stand for several columns: {shown}{more}"] if said else []
 
 
 def _matrix(columns: list[Column], rows: int) -> NDArray[Any]:

@@ -72,8 +72,8 @@ def drawn(folder: Path, rows: Rows, dataset: str, most: int = 5) -> Figure | Non
     axes = figure.subplots(len(by_method), across, squeeze=False)
     for line, (method, own) in zip(axes, by_method.items(), strict=True):
         line[0].set_ylabel(METHODS[method].title)
-        for ax in line:
-            ax.set(xticks=[], yticks=[])
+        for place, ax in enumerate(line):
+            ax.set(xticks=[], yticks=[], visible=place < len(own))
         for ax, row in zip(line, own, strict=False):
             broken, joined = _marked(ax, _map(folder, row))
             ax.set_title(

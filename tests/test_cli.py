@@ -660,6 +660,27 @@ def test_a_page_a_film_and_a_page_of_a_written_map(table, capsys, monkeypatch):
     assert "a page needs two" in one_line_error(capsys)
 
 
+def test_rows_that_are_left_are_numbered_where_nothing_names_them(tmp_path, capsys):
+    path, out = tmp_path / "t.csv", tmp_path / "o.csv"
+    numbers = pd.DataFrame(np.random.default_rng(0).normal(size=(70, 3)).round(3))
+    numbers.columns = ["x", "y", "z"]
+    numbers.loc[[4, 30], "y"] = np.nan
+    numbers.to_csv(path, index=False)
+    model = tmp_path / "m.localmap"
+    dropped = ["--missing", "drop-rows", "--force"]
+    assert run("embed", path, "-o", out, "--save-model", model, *dropped, *QUICK) == 0
+    assert "the column row" in capsys.readouterr().err
+    left = [i + 1 for i in range(70) if i not in (4, 30)]
+    assert pd.read_csv(out)["row"].tolist() == left
+    assert run("transform", model, path, "-o", out, *dropped) == 0
+    assert pd.read_csv(out)["row"].tolist() == left
+    assert run("embed", path, "-o", out, "--missing", "median", "--force", *QUICK) == 0
+    assert list(pd.read_csv(out)) == ["localmap_1", "localmap_2"]
+    numbers.assign(name=[f"n{i}" for i in range(70)]).to_csv(path, index=False)
+    assert run("embed", path, "-o", out, "--id", "name", *dropped, *QUICK) == 0
+    assert list(pd.read_csv(out)) == ["name", "localmap_1", "localmap_2"]
+
+
 @pytest.mark.parametrize(
     ("called", "typed"),
     [

@@ -64,6 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
     inputs = [arguments.input]
     outputs = files.Outputs(paths, inputs=inputs, force=arguments.force)
     table = large.read(arguments) if in_parts else options.read(arguments)
+    kept = table.kept if in_parts else options.beside(table, arguments)
     film = pictures.film_of(arguments)
     model = LocalMAP(
         **settings_of(arguments),
@@ -73,10 +74,10 @@ def run(arguments: argparse.Namespace) -> None:
     Y = _mapped(model, table, arguments)
     with outputs:
         if to_screen:
-            files.write("-", Y, table.kept)
+            files.write("-", Y, kept)
         else:
             place = outputs.file(arguments.output)
-            files.write_map(place, Y, table.kept, like=arguments.output)
+            files.write_map(place, Y, kept, like=arguments.output)
         if arguments.save_model is not None:
             # For the missing cells of other tables.
             if not in_parts and not issparse(table.X):

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 from localmap.cli.main import say
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from localmap.files import Dialect, Source, Table
+
+# What the numbers of rows are called where some were left out.
+ROW = "row"
 
 MISSING = ("refuse", "drop-rows", "drop-columns", "median")
 
@@ -143,6 +148,21 @@ def read(
     for note in (*table.notes, *(f"left out: {line}" for line in table.left_out)):
         say(f"  {note}")
     return table
+
+
+def beside(table: Table, arguments: argparse.Namespace) -> pd.DataFrame:
+    """Return what is written beside a map: where rows were left out, which are there.
+
+    Their numbers in the file, from 1, unless a column that was kept names them.
+    """
+    label = None if table.labels is None else table.labels.name
+    named = [name for name in table.kept.columns if name != label]
+    if arguments.missing != "drop-rows" or named or ROW in table.kept.columns:
+        return table.kept
+    whole = table.kept.copy()
+    whole.insert(0, ROW, table.rows + 1)
+    say(f"  the column {ROW}: which rows of the file these are, from 1")
+    return whole
 
 
 def read_map(path: Path | Source, arguments: argparse.Namespace, **other: Any) -> Table:

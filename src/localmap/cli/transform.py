@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
     table = _read(arguments, model, names)
     data = table.X if names is None else embed.named(table)
     Y, distance = model.transform(data, return_distance=True)
-    kept = table.kept.assign(distance=distance)
+    kept = options.beside(table, arguments).assign(distance=distance)
     with outputs:
         if to_screen:
             files.write("-", Y, kept)

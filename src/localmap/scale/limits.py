@@ -9,7 +9,7 @@ from typing import Final
 from localmap.method.pairs import EXTRA_CANDIDATES
 
 # Bytes a row that every fit holds: pairs of each kind, forces and Adam's memory of two
-# components (172, the optimiser) and, before that, what pairs are chosen by.
+# components (235, the optimiser) and, before that, what pairs are chosen by.
 HELD: Final = 260
 
 # What Python, its libraries and the blocks that are worked on take, at least.

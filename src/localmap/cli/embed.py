@@ -64,7 +64,9 @@ def run(arguments: argparse.Namespace) -> None:
     inputs = [arguments.input]
     outputs = files.Outputs(paths, inputs=inputs, force=arguments.force)
     table = large.read(arguments) if in_parts else options.read(arguments)
-    kept = table.kept if in_parts else options.beside(table, arguments)
+    kept = table.kept
+    if isinstance(table, files.Table):
+        kept = options.beside(table, arguments)
     film = pictures.film_of(arguments)
     model = LocalMAP(
         **settings_of(arguments),

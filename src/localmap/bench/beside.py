@@ -13,10 +13,11 @@ from localmap.bench.sections import Sheet
 Rows = Sequence[dict[str, Any]]
 
 SETS: Final = ("digits", *paper.SETS[:6])
+SHOWN: Final = (*COMPARED, "localmap-10", "pacmap")
 
 # Seconds that a run of a table may take without that being why it is missing.
 LONG: Final = 1800
-SHOWN: Final = (*COMPARED, "localmap-10", "pacmap")
+
 ELSEWHERE: Final = (
     "Seurat, Human Cortex and CBMC are not on this machine: the command takes their "
     "files. Digits is not in the paper."
@@ -119,10 +120,11 @@ def empty(rows: Rows, measure: str) -> tuple[str, ...]:
             if mean(rows, measure, dataset, method) is not None:
                 continue
             own = [r for r in rows if (r["dataset"], r["method"]) == (dataset, method)]
-            why = own[-1].get("failed", "not measured") if own else "not run"
-            least = by_rate(rows, method, sizes.get(dataset, 0))
-            if not own and least > LONG:
-                why = not_run(least)
+            if own:
+                why = own[-1].get("failed", "not measured")
+            else:
+                least = by_rate(rows, method, sizes.get(dataset, 0))
+                why = not_run(least) if least > LONG else "not run"
             said.setdefault(f"{METHODS[method].title}: {why}", []).append(dataset)
     return tuple(f"Empty: {why} ({', '.join(sets)})." for why, sets in said.items())
 

@@ -15,6 +15,7 @@ from localmap.estimators.base import MapEstimator
 from localmap.geometry.distances import METRICS
 from localmap.geometry.finite import listed
 from localmap.geometry.rows import RowSpace
+from localmap.method.out_of_sample import scaled_away
 from localmap.method.pairs import scales
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def usual_limit(model: MapEstimator) -> float:
     near = kernels.near(
         found, distances, own, fitted.n_neighbors, n_threads, scales=fitted.scales
     )
-    away = own / fitted.scales[near].mean(axis=1)
+    away = scaled_away(own, near, fitted.scales, n_threads)
     return float(np.quantile(away, 1 - FAR_IN_1000 / 1000))
 
 

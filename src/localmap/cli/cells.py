@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from localmap.cli import pictures
+from localmap.cli import options, pictures
 from localmap.cli.main import say
 from localmap.cli.parameters import DEFAULTS, settings_of
 
@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
 # Options that say how a table is read or prepared: cells have a recipe instead.
-OF_TABLES: Final = (
-    "columns", "drop", "na", "sep", "decimal", "thousands", "quote", "escape",
-    "encoding", "header", "comment", "skip", "sheet", "part",
-)  # fmt: skip
+OF_TABLES: Final = ("columns", "drop", "na", *options.OF_DIALECTS, "sheet", "part")
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -11,16 +11,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from localmap.cli import options
 from localmap.cli.main import say
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # Options that ask for a table to be read whole.
-OF_TABLES: Final = (
-    "na", "sep", "decimal", "thousands", "quote", "escape", "encoding", "header",
-    "comment", "skip", "sheet", "part",
-)  # fmt: skip
+OF_TABLES: Final = ("na", *options.OF_DIALECTS, "sheet", "part")
 
 # Rows by which it is decided what the columns of Parquet files are.
 HEAD: Final = 20_000
@@ -166,7 +164,6 @@ def _parquet(arguments: argparse.Namespace) -> Large:
     """
     from pyarrow import parquet
 
-    from localmap.cli import options
     from localmap.scale.sources import data_columns
 
     path = arguments.input

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from localmap.cli.main import say
 
@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from localmap.files import Dialect, Source, Table
+
+# Options that say how a text is written.
+OF_DIALECTS: Final = (
+    "sep", "decimal", "thousands", "quote", "escape", "encoding", "header", "comment",
+    "skip",
+)  # fmt: skip
 
 # What the numbers of rows are called where some were left out.
 ROW = "row"
@@ -114,11 +120,7 @@ def dialect_of(arguments: argparse.Namespace) -> Dialect | None:
     """Return what is said of how the file is written; None if nothing is."""
     from localmap.files import Dialect
 
-    names = (
-        "sep", "decimal", "thousands", "quote", "escape", "encoding", "header",
-        "comment", "skip",
-    )  # fmt: skip
-    given = {name: getattr(arguments, name, None) for name in names}
+    given = {name: getattr(arguments, name, None) for name in OF_DIALECTS}
     given = {name: value for name, value in given.items() if value is not None}
     return Dialect(**given) if given else None
 

@@ -82,19 +82,20 @@ def _to_grid(
     ]
     below = list(zip(*(row for _, row in body), strict=True))
     lines = [i for i, _ in body]
+    # Numbers of the sheet have no marks: what is decided is about texts alone.
+    typed = [list(map(_typed, cells)) for cells in below]
     found, decided = settle(
         unique_names(names),
-        [_texts([None if _is_typed(c) else str(c) for c in cells]) for cells in below],
+        [
+            _texts([str(c) if t is None else None for c, t in zip(*both, strict=True)])
+            for both in zip(below, typed, strict=True)
+        ],
         Dialect(decimal=asked.decimal, header=header),
         asked,
         also,
         lambda r: f"line {lines[r]}",
         name,
-        # Numbers of the sheet have no marks: what is decided is about texts alone.
-        [
-            pa.array([float(c) if _is_typed(c) else None for c in cells], pa.float64())
-            for cells in below
-        ],
+        [pa.array(numbers, pa.float64()) for numbers in typed],
     )
     for column, cells in zip(found, below, strict=True):
         column.texts = _texts(list(map(str, cells)))
@@ -112,9 +113,9 @@ def _to_grid(
     )
 
 
-def _is_typed(cell: str) -> bool:
-    """Tell a number of the sheet from a text that may be one."""
-    return not isinstance(cell, Quoted) and is_number(cell)
+def _typed(cell: str) -> float | None:
+    """Return a number of the sheet; a text that may be one is none."""
+    return None if isinstance(cell, Quoted) or not is_number(cell) else float(cell)
 
 
 def _texts(cells: list[str | None] | list[str]) -> Any:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from localmap.kernels import _core
 from localmap.kernels.arrays import Floats, Ints, check_finite_map, checked, contiguous
+
+# Counts are bytes.
+MOST_COUNTED: Final = 255
 
 
 class Around(NamedTuple):
@@ -60,9 +63,7 @@ def shared_neighbors(
 ) -> NDArray[np.uint8]:
     """Count the rows that two near partners have in common among their nearest."""
     n, m = indices.shape
-    if not 1 <= among <= min(m, 255):
-        msg = f"among must be from 1 to {min(m, 255)}; got {among}."
-        raise ValueError(msg)
+    _check_among(among, min(m, MOST_COUNTED))
     out = np.empty(near.shape, dtype=np.uint8)
     _core.shared_neighbors(checked(indices, n), among, checked(near, n), out, n_threads)
     return out
@@ -82,9 +83,7 @@ def shared_within(
             f"of Z; got shapes {near.shape} and {sizes.shape}."
         )
         raise ValueError(msg)
-    if not 1 <= among <= min(found.shape[1], 255):
-        msg = f"among must be from 1 to {min(found.shape[1], 255)}; got {among}."
-        raise ValueError(msg)
+    _check_among(among, min(found.shape[1], MOST_COUNTED))
     out = np.empty(near.shape, dtype=np.uint8)
     _core.shared_within(
         contiguous(Z),
@@ -119,9 +118,7 @@ def means(
 ) -> NDArray[np.float64]:
     """Mean of the values of the first `among` rows that each row of `named` names."""
     n, m = named.shape
-    if not 1 <= among <= m:
-        msg = f"among must be from 1 to {m}; got {among}."
-        raise ValueError(msg)
+    _check_among(among, m)
     out = np.empty(n, dtype=np.float64)
     numbers = np.ascontiguousarray(values, dtype=np.float64)
     _core.means(numbers, checked(named, len(values), n), among, out, n_threads)
@@ -220,3 +217,10 @@ def local_further(
         further,
         n_threads,
     )
+
+
+def _check_among(among: int, most: int) -> None:
+    """Refuse to look at no rows, or at more than there are."""
+    if not 1 <= among <= most:
+        msg = f"among must be from 1 to {most}; got {among}."
+        raise ValueError(msg)

@@ -66,10 +66,10 @@ def usual_distance(
     scales: NDArray[np.float64], near: kernels.Ints, n_threads: int = 1
 ) -> float:
     """Return the distance, as `place` tells it, that 95 % of these rows are below."""
-    return float(np.quantile(_away(scales, near, scales, n_threads), USUAL))
+    return float(np.quantile(scaled_away(scales, near, scales, n_threads), USUAL))
 
 
-def _away(
+def scaled_away(
     own: NDArray[np.float64],
     near: kernels.Ints,
     scales: NDArray[np.float64],
@@ -109,7 +109,7 @@ def _place_rows(
     near = kernels.near(
         found, distances, own, fitted.n_neighbors, n_threads, scales=fitted.scales
     )
-    away = _away(own, near, fitted.scales, n_threads)
+    away = scaled_away(own, near, fitted.scales, n_threads)
     trusted = None
     if fitted.trust is not None and isinstance(fitted.space, RowSpace):
         among, _, sizes = fitted.trust
